@@ -1,0 +1,13 @@
+export default {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/{functions,lib,test}/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/real/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': '<rootDir>/test/transform.js' },
+  restoreMocks: true,
+  testTimeout: 30_000,
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['functions/**/*.ts', 'lib/**/*.ts', '!**/*.test.ts'],
+  coverageThreshold: { './functions/*/{plan,decide}.ts': { branches: 85, lines: 100 } },
+};
