@@ -23,10 +23,10 @@ export interface OwnerReference {
 
 export interface ManagedFieldsEntry {
   manager?: string;
-  operation?: 'Apply' | 'Update';
+  operation?: string;
   apiVersion?: string;
   time?: string;
-  fieldsType?: 'FieldsV1';
+  fieldsType?: string;
   fieldsV1?: object;
   subresource?: string;
 }

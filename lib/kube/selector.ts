@@ -1,0 +1,133 @@
+import type { V1LabelSelector } from '@kubernetes/client-node';
+import type { Wire } from './wire.ts';
+
+export type LabelSelector = Wire<V1LabelSelector>;
+type Labels = Readonly<Record<string, string>>;
+
+/** One condition on labels. An absent key satisfies `notin` and `!`, and nothing else. */
+export interface Requirement {
+  readonly key: string;
+  readonly operator: 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
+  readonly values: readonly string[];
+}
+
+/** All requirements must hold; an empty selector matches everything. */
+export type Selector = readonly Requirement[];
+
+const qualifiedName =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+const setOperation = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const comparison = /^([^\s=!<>]+)\s*(==|=|!=|<|>)\s*([^\s=!<>]*)$/;
+
+/** Reads `a=b,c in (d,e),!f` as the API server does. Throws with the part that is wrong. */
+export function parseSelector(text: string): Selector {
+  return splitOutsideParentheses(text).map((part) => {
+    const requirement = parseRequirement(part.trim());
+    if (!isSound(requirement)) {
+      throw new Error(`unable to parse requirement: "${part.trim()}"`);
+    }
+    return requirement;
+  });
+}
+
+export function matches(selector: Selector, labels: Labels | undefined): boolean {
+  return selector.every((requirement) => holds(requirement, labels?.[requirement.key]));
+}
+
+/** A selector as objects carry it. An absent one selects nothing, an empty one everything. */
+export function matchesLabelSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
+  return selector !== undefined && matches(requirements(selector), labels);
+}
+
+/** The same selector as a list of conditions. */
+export function requirements({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Selector {
+  return [
+    ...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'in' as const, values: [value] })),
+    ...matchExpressions.map(({ key, operator, values = [] }) => ({ key, operator: operatorOf(operator), values })),
+  ];
+}
+
+/** The text form that the API takes as `labelSelector`. */
+export function formatSelector(selector: Selector): string {
+  return selector.map(formatRequirement).join(',');
+}
+
+function operatorOf(name: string): Requirement['operator'] {
+  switch (name) {
+    case 'In':
+      return 'in';
+    case 'NotIn':
+      return 'notin';
+    case 'Exists':
+      return 'exists';
+    case 'DoesNotExist':
+      return '!';
+    default:
+      throw new Error(`"${name}" is not a valid label selector operator`);
+  }
+}
+
+function holds({ operator, values }: Requirement, value: string | undefined): boolean {
+  switch (operator) {
+    case 'in':
+      return value !== undefined && values.includes(value);
+    case 'notin':
+      return value === undefined || !values.includes(value);
+    case 'exists':
+      return value !== undefined;
+    case '!':
+      return value === undefined;
+    case 'gt':
+      return isInteger(value) && Number(value) > Number(values[0]);
+    case 'lt':
+      return isInteger(value) && Number(value) < Number(values[0]);
+  }
+}
+
+function isInteger(value: string | undefined): boolean {
+  return value !== undefined && /^[-+]?\d+$/.test(value);
+}
+
+function splitOutsideParentheses(text: string): string[] {
+  return text.trim() === '' ? [] : text.split(/,(?![^()]*\))/);
+}
+
+function parseRequirement(part: string): Requirement {
+  const [, setKey, setOperator, list] = setOperation.exec(part) ?? [];
+  if (setKey !== undefined && list !== undefined) {
+    const values = list.split(',').map((value) => value.trim());
+    return { key: setKey, operator: setOperator === 'in' ? 'in' : 'notin', values };
+  }
+  const [, key, sign, value] = comparison.exec(part) ?? [];
+  if (key !== undefined && sign !== undefined && value !== undefined) {
+    return { key, operator: signs[sign] ?? 'in', values: [value] };
+  }
+  const absent = part.startsWith('!');
+  return { key: absent ? part.slice(1).trim() : part, operator: absent ? '!' : 'exists', values: [] };
+}
+
+const signs: Readonly<Record<string, Requirement['operator']>> = { '!=': 'notin', '<': 'lt', '>': 'gt' };
+
+function isSound({ key, operator, values }: Requirement): boolean {
+  const ordered = operator === 'gt' || operator === 'lt';
+  return qualifiedName.test(key) && values.every((value) => (ordered ? isInteger(value) : labelValue.test(value)));
+}
+
+function formatRequirement({ key, operator, values }: Requirement): string {
+  switch (operator) {
+    case 'in':
+    case 'notin':
+      return values.length === 1 && operator === 'in'
+        ? `${key}=${values[0] ?? ''}`
+        : `${key} ${operator} (${values.join(',')})`;
+    case 'exists':
+      return key;
+    case '!':
+      return `!${key}`;
+    case 'gt':
+      return `${key}>${values[0] ?? ''}`;
+    case 'lt':
+      return `${key}<${values[0] ?? ''}`;
+  }
+}
