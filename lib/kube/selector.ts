@@ -94,15 +94,26 @@ function splitOutsideParentheses(text: string): string[] {
 }
 
 function parseRequirement(part: string): Requirement {
-  const [, setKey, setOperator, list] = setOperation.exec(part) ?? [];
-  if (setKey !== undefined && list !== undefined) {
-    const values = list.split(',').map((value) => value.trim());
-    return { key: setKey, operator: setOperator === 'in' ? 'in' : 'notin', values };
+  return parseSet(part) ?? parseComparison(part) ?? parsePresence(part);
+}
+
+function parseSet(part: string): Requirement | undefined {
+  const [, key, operator, list] = setOperation.exec(part) ?? [];
+  if (key === undefined || list === undefined) {
+    return undefined;
   }
+  return { key, operator: operator === 'in' ? 'in' : 'notin', values: list.split(',').map((value) => value.trim()) };
+}
+
+function parseComparison(part: string): Requirement | undefined {
   const [, key, sign, value] = comparison.exec(part) ?? [];
-  if (key !== undefined && sign !== undefined && value !== undefined) {
-    return { key, operator: signs[sign] ?? 'in', values: [value] };
+  if (key === undefined || sign === undefined || value === undefined) {
+    return undefined;
   }
+  return { key, operator: signs[sign] ?? 'in', values: [value] };
+}
+
+function parsePresence(part: string): Requirement {
   const absent = part.startsWith('!');
   return { key: absent ? part.slice(1).trim() : part, operator: absent ? '!' : 'exists', values: [] };
 }
