@@ -1,0 +1,116 @@
+import type { KindRef } from './internal.ts';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** A part of an object with a path of its own: `status`, `scale`, `eviction`, `token`. */
+export interface Subresource {
+  readonly name: string;
+  readonly kind: string;
+  /** Where the body's kind lives, when it is not the group and version of the parent. */
+  readonly group?: string;
+  readonly version?: string;
+  readonly verbs: readonly Verb[];
+}
+
+/** A column of the tables that kubectl prints. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly priority: number;
+  /** Where a custom kind's cell comes from; built-in kinds have code for theirs. */
+  readonly jsonPath?: string;
+}
+
+/** A kind in one version, as discovery tells it. */
+export interface Kind extends KindRef {
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  readonly subresources: readonly Subresource[];
+  readonly columns: readonly Column[];
+  /** True for kinds that a CustomResourceDefinition added. */
+  readonly isCustom: boolean;
+}
+
+/** The kinds served now. Built-in ones never change; custom ones come and go with their definitions. */
+export interface Kinds {
+  find(group: string, version: string, plural: string): Kind | undefined;
+  /** Any served version: the preferred one. */
+  preferred(ref: KindRef): Kind | undefined;
+  /** By the names that objects carry. */
+  byName(group: string, version: string, kind: string): Kind | undefined;
+  all(): readonly Kind[];
+  /** Versions of a group, preferred first. */
+  versions(group: string): readonly string[];
+  groups(): readonly string[];
+  /** Replaces all versions of one custom kind; an empty list removes it. */
+  setCustom(ref: KindRef, versions: readonly Kind[]): void;
+}
+
+export function createKinds(builtIn: readonly Kind[]): Kinds {
+  const custom = new Map<string, readonly Kind[]>();
+  let index = indexOf(builtIn);
+
+  return {
+    find: (group, version, plural) => index.byPlural.get(`${group}/${version}/${plural}`),
+    preferred: ({ group, plural }) => index.preferred.get(`${group}/${plural}`),
+    byName: (group, version, kind) => index.byKind.get(`${group}/${version}/${kind}`),
+    all: () => index.all,
+    versions: (group) => index.versions.get(group) ?? [],
+    groups: () => [...index.versions.keys()],
+    setCustom({ group, plural }, versions) {
+      custom.set(`${group}/${plural}`, versions);
+      index = indexOf([...builtIn, ...[...custom.values()].flat()]);
+    },
+  };
+}
+
+interface Index {
+  readonly all: readonly Kind[];
+  readonly byPlural: ReadonlyMap<string, Kind>;
+  readonly byKind: ReadonlyMap<string, Kind>;
+  readonly preferred: ReadonlyMap<string, Kind>;
+  readonly versions: ReadonlyMap<string, readonly string[]>;
+}
+
+function indexOf(all: readonly Kind[]): Index {
+  const versions = new Map<string, string[]>();
+  for (const { group, version } of all) {
+    const known = versions.get(group) ?? [];
+    versions.set(group, known.includes(version) ? known : [...known, version].sort(comparePriority));
+  }
+  const leastPreferredFirst = [...all].sort((a, b) => comparePriority(b.version, a.version));
+  return {
+    all,
+    byPlural: new Map(all.map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, kind])),
+    byKind: new Map(all.map((kind) => [`${kind.group}/${kind.version}/${kind.kind}`, kind])),
+    preferred: new Map(leastPreferredFirst.map((kind) => [`${kind.group}/${kind.plural}`, kind])),
+    versions,
+  };
+}
+
+const versionName = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+
+/** Kubernetes' order of versions: v2, v1, v1beta2, v1beta1, v1alpha1, then other names alphabetically. */
+export function comparePriority(a: string, b: string): number {
+  const left = priority(a);
+  const right = priority(b);
+  if (left === undefined || right === undefined) {
+    return Number(left === undefined) - Number(right === undefined) || (a < b ? -1 : 1);
+  }
+  return right.stage - left.stage || right.major - left.major || right.minor - left.minor;
+}
+
+function priority(version: string): { stage: number; major: number; minor: number } | undefined {
+  const [, major, stage, minor] = versionName.exec(version) ?? [];
+  if (major === undefined) {
+    return undefined;
+  }
+  return { stage: stage === undefined ? 2 : Number(stage === 'beta'), major: Number(major), minor: Number(minor ?? 0) };
+}
