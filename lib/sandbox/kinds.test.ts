@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { comparePriority, createKinds, type Kind } from './kinds.ts';
+import { freeform } from './schema.ts';
 
 function kind(group: string, version: string, plural: string): Kind {
   return {
@@ -16,6 +17,8 @@ function kind(group: string, version: string, plural: string): Kind {
     subresources: [],
     columns: [],
     isCustom: false,
+    fieldSelectors: [],
+    schema: freeform,
   };
 }
 

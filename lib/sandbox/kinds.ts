@@ -1,41 +1,38 @@
 import type { KindRef } from './internal.ts';
+import type { Schema, Schemas } from './schema.ts';
+import type { Column as TableColumn, Kind as TableKind, Subresource } from './schema/tables.ts';
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
-
-/** A part of an object with a path of its own: `status`, `scale`, `eviction`, `token`. */
-export interface Subresource {
-  readonly name: string;
-  readonly kind: string;
-  /** Where the body's kind lives, when it is not the group and version of the parent. */
-  readonly group?: string;
-  readonly version?: string;
-  readonly verbs: readonly Verb[];
-}
+export type { Subresource } from './schema/tables.ts';
 
 /** A column of the tables that kubectl prints. */
-export interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly format: string;
-  readonly priority: number;
+export interface Column extends TableColumn {
   /** Where a custom kind's cell comes from; built-in kinds have code for theirs. */
   readonly jsonPath?: string;
 }
 
 /** A kind in one version, as discovery tells it. */
-export interface Kind extends KindRef {
-  readonly version: string;
-  readonly kind: string;
+export interface Kind extends KindRef, Omit<TableKind, 'schema' | 'columns'> {
   readonly listKind: string;
-  readonly singular: string;
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-  readonly namespaced: boolean;
-  readonly verbs: readonly Verb[];
-  readonly subresources: readonly Subresource[];
   readonly columns: readonly Column[];
+  readonly schema: Schema;
   /** True for kinds that a CustomResourceDefinition added. */
   readonly isCustom: boolean;
+}
+
+/** The kinds of the checked-in tables. Schemas resolve when they are first asked for, which keeps starting quick. */
+export function builtInKinds(table: readonly TableKind[], schemas: Schemas): readonly Kind[] {
+  return table.map((entry) => ({
+    ...entry,
+    listKind: `${entry.kind}List`,
+    isCustom: false,
+    get schema() {
+      return schemas.of(entry.schema);
+    },
+  }));
+}
+
+export function subresourceOf(kind: Kind, name: string): Subresource | undefined {
+  return kind.subresources.find((subresource) => subresource.name === name);
 }
 
 /** The kinds served now. Built-in ones never change; custom ones come and go with their definitions. */
