@@ -1,0 +1,187 @@
+import type { Operation } from 'fast-json-patch';
+import type { Logger } from 'pino';
+import type { LabelSelector } from '../kube/selector.ts';
+import type { Kube } from '../kube/client.ts';
+import type { Resource } from '../kube/resource.ts';
+import type { KubeObject } from '../kube/wire.ts';
+import type { AdmissionRequest } from '../review/review.ts';
+import type { ConfigSchema } from './config.ts';
+import type { FunctionMetrics } from './metrics.ts';
+
+/** One function: what wakes it, what it may do, and its handlers. Everything else is the runtime's. */
+export interface Definition<C = unknown> {
+  /** kebab-case; the folder, the manifests, the field manager and the metrics carry it. */
+  readonly name: string;
+  /** One sentence for people: what a cluster gains from it. */
+  readonly summary: string;
+  readonly config: ConfigSchema<C>;
+  /** What wakes it. A function of the settings, since a feature that is off watches nothing. */
+  readonly on?: (config: C) => readonly Trigger<C>[];
+  readonly tick?: Tick<C>;
+  readonly admit?: readonly Admission<C>[];
+  readonly routes?: readonly Route<C>[];
+  readonly loops?: readonly Loop<C>[];
+  /** The exact rights it needs; a feature that is off asks for nothing. */
+  readonly permissions?: (config: C) => readonly Permission[];
+  readonly scaling?: Scaling;
+}
+
+/** What every handler gets: settings, the cluster, and the only clock and timers it may use. */
+export interface Context<C = unknown> {
+  readonly config: C;
+  readonly kube: Kube;
+  readonly log: Logger;
+  readonly metrics: FunctionMetrics;
+  /** The namespace this process runs in. */
+  readonly namespace: string;
+  readonly now: () => Date;
+  /** Aborted at the deadline of the run. */
+  readonly signal: AbortSignal;
+  readonly later: Later;
+}
+
+/**
+ * Runs `work` once at `at`. Only for intent that is already durable in the cluster: it also runs when the process
+ * drains, and is lost when the process dies. A second call with the same key replaces the work and keeps the earlier time.
+ */
+export type Later = (key: string, at: Date, work: () => Promise<void>) => void;
+
+/** What woke a handler. Events that waited for the same run arrive together; a tick asks for a full pass. */
+export interface Wake {
+  readonly subjects: readonly Subject[];
+  readonly tick: boolean;
+}
+
+/** The object that an event was about. A hint to look, never what to believe. */
+export interface Subject {
+  readonly change: 'add' | 'update' | 'delete';
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** Resource mode only: the object as it was when the event was sent. */
+  readonly object?: KubeObject;
+}
+
+export type Handler<C> = (context: Context<C>, wake: Wake) => Promise<void>;
+
+export type Trigger<C = unknown> = Watch<C> | Hint<C>;
+
+/** Changes of one kind. */
+export interface Watch<C = unknown> {
+  readonly resource: Resource;
+  /** Reference events carry only the name; Resource events the whole object. */
+  readonly mode: 'Reference' | 'Resource';
+  readonly scope: Scope;
+  readonly selector?: LabelSelector;
+  /** Only objects of these names. */
+  readonly names?: readonly string[];
+  /** `function` shares one run among all events of the handler, `object` runs once per object. Default `function`. */
+  readonly key?: 'function' | 'object';
+  readonly handle: Handler<C>;
+}
+
+/** An event type of our own, sent by hand or by a pipeline. It can only cause what a tick could cause. */
+export interface Hint<C = unknown> {
+  readonly type: `dev.kube-reflex.${string}`;
+  readonly handle: Handler<C>;
+}
+
+/** `cluster`: everywhere; `own`: the namespace of the function. */
+export type Scope = 'cluster' | 'own' | { readonly namespaces: readonly string[] };
+
+export interface Tick<C = unknown> {
+  /** Five-field cron schedule, in UTC. */
+  readonly schedule: string;
+  readonly handle: Handler<C>;
+}
+
+export interface Admission<C = unknown> {
+  readonly path: `/${string}`;
+  readonly type: 'mutating' | 'validating';
+  readonly rules: readonly AdmissionRule[];
+  /** What a request gets when the handler fails or runs out of time. */
+  readonly onError: 'allow' | 'deny';
+  readonly failurePolicy: 'Ignore' | 'Fail';
+  readonly timeoutSeconds: number;
+  readonly decide: (request: AdmissionRequest, context: Context<C>) => Verdict | Promise<Verdict>;
+}
+
+export interface AdmissionRule {
+  readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT')[];
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly resources: readonly string[];
+  readonly scope?: 'Namespaced' | 'Cluster' | '*';
+}
+
+export type Verdict = Allowed | Denied;
+
+export interface Allowed {
+  readonly allow: true;
+  readonly patch?: readonly Operation[];
+  readonly warnings?: readonly string[];
+  readonly auditAnnotations?: Readonly<Record<string, string>>;
+}
+
+export interface Denied {
+  readonly allow: false;
+  readonly message: string;
+  /** HTTP status that the caller of the API sees. Default 403. */
+  readonly code?: number;
+  readonly reason?: string;
+  readonly warnings?: readonly string[];
+  readonly auditAnnotations?: Readonly<Record<string, string>>;
+}
+
+/** A plain HTTP route, for people and pipelines. */
+export interface Route<C = unknown> {
+  readonly method: 'GET' | 'POST';
+  readonly path: `/${string}`;
+  readonly handle: (request: RouteRequest, context: Context<C>) => Reply | Promise<Reply>;
+}
+
+export interface RouteRequest {
+  readonly query: URLSearchParams;
+  readonly params: Readonly<Record<string, string>>;
+  /** Parsed JSON, absent without a body. */
+  readonly body?: unknown;
+}
+
+/** A string is sent as text, anything else as JSON. */
+export interface Reply {
+  readonly status?: number;
+  readonly body: unknown;
+}
+
+/** Work that repeats while the process lives: refreshing a snapshot, polling a certificate. */
+export interface Loop<C = unknown> {
+  readonly name: string;
+  readonly role: 'events' | 'admission' | 'all';
+  readonly everyMs: (config: C) => number;
+  readonly run: (context: Context<C>) => Promise<void>;
+}
+
+export interface Permission {
+  readonly groups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** Only objects of these names; `create` and `list` can't be limited so. */
+  readonly names?: readonly string[];
+  readonly scope: Scope;
+  /** Which workload needs it. Default: both. */
+  readonly role?: 'events' | 'admission';
+}
+
+/** Departures from the common deployment defaults. */
+export interface Scaling {
+  readonly minScale?: number;
+  readonly maxScale?: number;
+  readonly cpu?: string;
+  readonly memory?: string;
+}
+
+/** Returns its argument: it exists so that `config` types the context of every handler. */
+export function defineFunction<C>(definition: Definition<C>): Definition<C> {
+  return definition;
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { RequestOptions } from 'node:https';
+import { KubeConfig } from '@kubernetes/client-node';
+
+/** Where the cluster is and who we are there. */
+export interface Access {
+  readonly server: URL;
+  /** What a connection needs now; certificates and tokens may have been renewed since the last call. */
+  readonly credentials: () => Promise<Credentials>;
+}
+
+export interface Credentials {
+  readonly tls: Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+/** Without a kubeconfig file: the ServiceAccount that Kubernetes mounts into every pod. */
+export function clusterAccess(kubeconfigFile?: string): Access {
+  const config = new KubeConfig();
+  if (kubeconfigFile === undefined) {
+    config.loadFromCluster();
+  } else {
+    config.loadFromFile(kubeconfigFile);
+  }
+  return accessOf(config, kubeconfigFile ?? 'the service account');
+}
+
+/** The same from a kubeconfig's text. */
+export function kubeconfigAccess(text: string): Access {
+  const config = new KubeConfig();
+  config.loadFromString(text);
+  return accessOf(config, 'the given kubeconfig');
+}
+
+/** The namespace of this pod, as its mounted ServiceAccount says. */
+export function ownNamespace(): string | undefined {
+  try {
+    return readFileSync('/var/run/secrets/kubernetes.io/serviceaccount/namespace', 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function accessOf(config: KubeConfig, origin: string): Access {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) {
+    throw new Error(`read ${origin}: it names no current cluster`);
+  }
+  return {
+    server: new URL(cluster.server),
+    credentials: async () => {
+      const options: RequestOptions = {};
+      await config.applyToHTTPSOptions(options);
+      const { ca, cert, key, servername, rejectUnauthorized, headers, auth } = options;
+      const basic = typeof auth === 'string' ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
+      return {
+        tls: {
+          ...(ca === undefined ? {} : { ca }),
+          ...(cert === undefined ? {} : { cert }),
+          ...(key === undefined ? {} : { key }),
+          ...(servername === undefined ? {} : { servername }),
+          ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+        },
+        headers: { ...(headers as OutgoingHttpHeaders | undefined), ...basic },
+      };
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import type { Plan } from '../function/plan.ts';
+import { pathOf } from './path.ts';
+import { Refusal, refusalOf } from './refusal.ts';
+import type { Resource } from './resource.ts';
+import { runSteps, type Outcome, type Writer } from './run.ts';
+import type { Answer, Request, Transport } from './transport.ts';
+import type { KubeObject, Metadata } from './wire.ts';
+
+/** What a function sees of the cluster: plain JSON in and out, so fields that no model knows survive. */
+export interface Kube {
+  /** `undefined` when there is no such object. */
+  readonly get: <T extends KubeObject>(resource: Resource<T>, place: Named) => Promise<T | undefined>;
+  /** The whole collection as of one resourceVersion, read page by page. */
+  readonly list: <T extends KubeObject>(resource: Resource<T>, options?: ListOptions) => Promise<Collection<T>>;
+  /** Like `list`, keeping of each object only what `pick` returns, so that a large collection stays small in memory. */
+  readonly pick: <T extends KubeObject, U>(
+    resource: Resource<T>,
+    options: ListOptions,
+    pick: (object: T) => U | undefined,
+  ) => Promise<Collection<U>>;
+  /** Like `list`, names, labels and annotations only: a fraction of the bytes. */
+  readonly listMetadata: (resource: Resource, options?: ListOptions) => Promise<Collection<MetadataOnly>>;
+  /** Does the steps in order and stops at the first that fails. A dry run only logs them. */
+  readonly run: (plan: Plan) => Promise<readonly Outcome[]>;
+}
+
+export interface Named {
+  readonly name: string;
+  readonly namespace?: string | undefined;
+}
+
+export interface ListOptions {
+  /** Absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly pageSize?: number;
+}
+
+export interface Collection<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+}
+
+interface Page<T> {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  /** Some servers send null for an empty list. */
+  readonly items: readonly T[] | null;
+}
+
+export interface MetadataOnly extends KubeObject {
+  readonly metadata: Metadata;
+}
+
+/** What one call cost. */
+export interface Call {
+  readonly verb: string;
+  readonly resource: string;
+  /** HTTP status; 0 when there was no answer. */
+  readonly code: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  readonly seconds: number;
+}
+
+export interface KubeOptions extends Writer {
+  readonly transport: Transport;
+  readonly signal?: AbortSignal;
+  readonly observe?: (call: Call) => void;
+}
+
+const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+export function createKube(options: KubeOptions): Kube {
+  const call = caller(options);
+
+  async function get<T extends KubeObject>(resource: Resource<T>, { name, namespace }: Named): Promise<T | undefined> {
+    const answer = await call('get', resource, { method: 'GET', path: pathOf(resource, { name, namespace }) });
+    if (answer.status === 404) {
+      return undefined;
+    }
+    return parse(`get ${resource.plural} ${name}`, answer) as T;
+  }
+
+  async function pick<T extends KubeObject, U>(
+    resource: Resource<T>,
+    list: ListOptions & { readonly accept?: string },
+    choose: (object: T) => U | undefined,
+  ): Promise<Collection<U>> {
+    for (let restarts = 0; ; restarts += 1) {
+      try {
+        return await readPages(resource, list, choose);
+      } catch (error) {
+        // The snapshot behind a continue token lives for minutes only; a new list is consistent again.
+        if (!(error instanceof Refusal && error.code === 410 && restarts < 3)) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  async function readPages<T extends KubeObject, U>(
+    resource: Resource<T>,
+    { namespace, labelSelector, fieldSelector, pageSize = 500, accept }: ListOptions & { readonly accept?: string },
+    choose: (object: T) => U | undefined,
+  ): Promise<Collection<U>> {
+    const items: U[] = [];
+    let from: string | undefined;
+    for (;;) {
+      const path = pathOf(
+        resource,
+        { namespace },
+        { labelSelector, fieldSelector, limit: String(pageSize), continue: from },
+      );
+      const answer = await call('list', resource, { method: 'GET', path, ...(accept === undefined ? {} : { accept }) });
+      const page = parse(`list ${resource.plural}`, answer) as Page<T>;
+      for (const item of page.items ?? []) {
+        const chosen = choose(item);
+        if (chosen !== undefined) {
+          items.push(chosen);
+        }
+      }
+      from = page.metadata.continue;
+      if (from === undefined || from === '') {
+        return { items, resourceVersion: page.metadata.resourceVersion };
+      }
+    }
+  }
+
+  return {
+    get,
+    pick,
+    list: (resource, list = {}) => pick(resource, list, (object) => object),
+    listMetadata: (resource, list = {}) =>
+      pick(resource as Resource<MetadataOnly>, { ...list, accept: asMetadataList }, (object) => object),
+    run: (plan) => runSteps(plan, options, call),
+  };
+}
+
+/** Sends one request and reports its cost, whatever comes of it. */
+export type Caller = (verb: string, resource: Resource, request: Request) => Promise<Answer>;
+
+/** Longer than this a function should not be held up; the sender of the event tries again. */
+const longestPauseSeconds = 1;
+
+function caller({ transport, signal, observe }: KubeOptions): Caller {
+  async function once(verb: string, resource: Resource, request: Request): Promise<Answer> {
+    const started = performance.now();
+    let answer: Answer | undefined;
+    try {
+      answer = await transport.send(signal === undefined ? request : { ...request, signal });
+      return answer;
+    } finally {
+      observe?.({
+        verb,
+        resource: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
+        code: answer?.status ?? 0,
+        sentBytes: answer?.sentBytes ?? 0,
+        receivedBytes: answer?.receivedBytes ?? 0,
+        seconds: (performance.now() - started) / 1000,
+      });
+    }
+  }
+
+  return async function call(verb, resource, request) {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await once(verb, resource, request);
+      const pause = answer.status === 429 ? Number(answer.headers['retry-after'] ?? Number.NaN) : Number.NaN;
+      if (!(pause <= longestPauseSeconds) || tries > 2) {
+        return answer;
+      }
+      await delay(pause * 1000, signal);
+    }
+  };
+}
+
+function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function parse(what: string, answer: Answer): unknown {
+  if (answer.status < 200 || answer.status > 299) {
+    throw refusalOf(what, answer);
+  }
+  return JSON.parse(answer.body);
+}

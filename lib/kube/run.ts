@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { Failure } from '../function/failure.ts';
+import type { EventStep, Plan, Step } from '../function/plan.ts';
+import type { Caller } from './client.ts';
+import { pathOf } from './path.ts';
+import { Refusal, refusalOf } from './refusal.ts';
+import { apiVersion, events, pods, type Resource } from './resource.ts';
+import type { Answer, Request } from './transport.ts';
+import type { KubeObject } from './wire.ts';
+
+/** Who writes, and how. */
+export interface Writer {
+  /** Names the function in managedFields and Events: `kube-reflex.dev/<function>`. */
+  readonly fieldManager: string;
+  readonly log: Logger;
+  readonly now: () => Date;
+  /** `plan`: log the steps and write nothing. `server`: let the API server check them and keep nothing. */
+  readonly dryRun?: 'plan' | 'server' | undefined;
+  readonly onStep?: (step: Step, result: string) => void;
+}
+
+/** What became of a step: the object as the server now has it, where it answers with one. */
+export interface Outcome {
+  readonly step: Step;
+  readonly object?: KubeObject;
+}
+
+export async function runSteps(
+  { steps, skipped = [] }: Plan,
+  writer: Writer,
+  call: Caller,
+): Promise<readonly Outcome[]> {
+  for (const reason of skipped) {
+    writer.log.info({ skipped: reason }, 'skipped');
+  }
+  const outcomes: Outcome[] = [];
+  for (const step of steps) {
+    outcomes.push(await runStep(step, writer, call));
+  }
+  return outcomes;
+}
+
+async function runStep(step: Step, writer: Writer, call: Caller): Promise<Outcome> {
+  const described = describe(step);
+  if (writer.dryRun === 'plan') {
+    writer.log.info(described, 'would do');
+    writer.onStep?.(step, 'dry-run');
+    return { step };
+  }
+  try {
+    const { verb, resource, request } = requestOf(step, writer);
+    const answer = await call(verb, resource, request);
+    const outcome = outcomeOf(step, answer);
+    writer.log.info(described, 'step');
+    writer.onStep?.(step, 'ok');
+    return outcome;
+  } catch (error) {
+    writer.onStep?.(step, error instanceof Failure ? error.kind : 'bug');
+    throw error;
+  }
+}
+
+function outcomeOf(step: Step, answer: Answer): Outcome {
+  if (answer.status >= 200 && answer.status <= 299) {
+    return { step, object: JSON.parse(answer.body) as KubeObject };
+  }
+  if (isDoneAlready(step, answer.status)) {
+    return { step };
+  }
+  const { name, namespace } = targetOf(step);
+  const place = namespace === undefined ? name : `${namespace}/${name}`;
+  const refusal = refusalOf(`${step.do} ${resourceOf(step).plural} ${place}`, answer);
+  // An object that vanished between read and write is a change like any other: look again.
+  const vanished = refusal.code === 404 && (step.do === 'patch' || step.do === 'apply');
+  throw vanished ? new Refusal('conflict', refusal.message, { code: 404, reason: refusal.reason }) : refusal;
+}
+
+function isDoneAlready(step: Step, status: number): boolean {
+  if (status === 404) {
+    return step.do === 'delete' || step.do === 'evict';
+  }
+  return status === 409 && step.do === 'event';
+}
+
+interface Prepared {
+  readonly verb: string;
+  readonly resource: Resource;
+  readonly request: Request;
+}
+
+function requestOf(step: Step, { fieldManager, dryRun, now }: Writer): Prepared {
+  const query = { fieldManager, dryRun: dryRun === 'server' ? 'All' : undefined };
+  const resource = resourceOf(step);
+  const { name, namespace } = targetOf(step);
+  const place = { name, namespace };
+  switch (step.do) {
+    case 'apply': {
+      const path = pathOf(
+        resource,
+        { ...place, subresource: step.subresource },
+        { ...query, force: String(step.force ?? false) },
+      );
+      const body = JSON.stringify({ ...step.object, apiVersion: apiVersion(resource), kind: resource.kind });
+      return {
+        verb: 'patch',
+        resource,
+        request: { method: 'PATCH', path, body, contentType: 'application/apply-patch+yaml' },
+      };
+    }
+    case 'patch': {
+      const path = pathOf(resource, { ...place, subresource: step.subresource }, query);
+      const body = JSON.stringify(step.operations);
+      return {
+        verb: 'patch',
+        resource,
+        request: { method: 'PATCH', path, body, contentType: 'application/json-patch+json' },
+      };
+    }
+    case 'create':
+      return post(resource, { path: pathOf(resource, { namespace }, query), object: step.object });
+    case 'event':
+      return post(resource, {
+        path: pathOf(resource, { namespace }, query),
+        object: eventOf(step, fieldManager, now()),
+      });
+    case 'delete': {
+      const preconditions = {
+        uid: step.uid,
+        ...(step.resourceVersion === undefined ? {} : { resourceVersion: step.resourceVersion }),
+      };
+      const body = JSON.stringify({ preconditions, propagationPolicy: step.propagation ?? 'Background' });
+      const path = pathOf(resource, place, { dryRun: query.dryRun });
+      return { verb: 'delete', resource, request: { method: 'DELETE', path, body } };
+    }
+    case 'evict': {
+      const object = {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name, namespace: step.namespace },
+        deleteOptions: { preconditions: { uid: step.uid } },
+      };
+      return post(resource, {
+        path: pathOf(resource, { ...place, subresource: 'eviction' }, { dryRun: query.dryRun }),
+        object,
+      });
+    }
+  }
+}
+
+function post(resource: Resource, { path, object }: { path: string; object: KubeObject }): Prepared {
+  const body = JSON.stringify({ apiVersion: apiVersion(resource), kind: resource.kind, ...object });
+  return { verb: 'create', resource, request: { method: 'POST', path, body } };
+}
+
+function resourceOf(step: Step): Resource {
+  switch (step.do) {
+    case 'event':
+      return events;
+    case 'evict':
+      return pods;
+    case 'apply':
+    case 'patch':
+    case 'create':
+    case 'delete':
+      return step.resource;
+  }
+}
+
+/** Which object a step is about; for an Event, the Event itself. */
+function targetOf(step: Step): { readonly name: string; readonly namespace?: string } {
+  switch (step.do) {
+    case 'apply':
+    case 'create':
+      return { name: step.object.metadata?.name ?? '', ...namespaceOf(step.object) };
+    case 'event':
+      return { name: eventName(step), namespace: step.about.metadata?.namespace ?? 'default' };
+    case 'patch':
+    case 'delete':
+    case 'evict':
+      return step;
+  }
+}
+
+function namespaceOf({ metadata }: KubeObject): { readonly namespace?: string } {
+  return metadata?.namespace === undefined ? {} : { namespace: metadata.namespace };
+}
+
+/** The same news about the same object has one name, so telling it twice within the life of an Event writes nothing. */
+function eventName({ about, type, reason, note }: EventStep): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([about.metadata?.uid, type, reason, note]))
+    .digest('hex');
+  return `${(about.metadata?.name ?? '').slice(0, 230)}.${digest.slice(0, 16)}`;
+}
+
+/** The API server refuses longer notes. */
+const longestNote = 1024;
+
+function eventOf(step: EventStep, fieldManager: string, now: Date): KubeObject & Record<string, unknown> {
+  const { about, type, reason, note } = step;
+  const { name, namespace, uid, resourceVersion } = about.metadata ?? {};
+  return {
+    metadata: { name: eventName(step), namespace: namespace ?? 'default' },
+    eventTime: now.toISOString().replace('Z', '000Z'),
+    reportingController: fieldManager,
+    reportingInstance: fieldManager.slice(-128),
+    action: reason,
+    regarding: { apiVersion: about.apiVersion, kind: about.kind, name, namespace, uid, resourceVersion },
+    type,
+    reason,
+    note: note.slice(0, longestNote),
+  };
+}
+
+function describe(step: Step): Record<string, unknown> {
+  const { name, namespace } = step.do === 'event' ? { ...step.about.metadata } : targetOf(step);
+  const kind = step.do === 'event' ? step.about.kind : resourceOf(step).kind;
+  return { do: step.do, kind, namespace, name, why: step.do === 'event' ? `${step.reason}: ${step.note}` : step.why };
+}

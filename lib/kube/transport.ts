@@ -1,0 +1,218 @@
+import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import https from 'node:https';
+import { Failure } from '../function/failure.ts';
+import type { Access, Credentials } from './access.ts';
+
+/** One HTTP request to the API server. */
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With its query, escaped. */
+  readonly path: string;
+  readonly accept?: string;
+  readonly contentType?: string;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
+/** Kept connections to one API server. The client package opens a new one for each call, five times the cost. */
+export interface Transport {
+  readonly send: (request: Request) => Promise<Answer>;
+  /** Resolves at the headers; the body stays open until the signal or the server ends it. */
+  readonly stream: (request: Request) => Promise<IncomingMessage>;
+  readonly close: () => void;
+}
+
+export interface TransportOptions {
+  /** How long a request may take, connecting included. */
+  readonly deadlineMs?: number;
+}
+
+/** Tokens are re-read so often; the API server accepts a rotated one for much longer. */
+const credentialsLastMs = 30_000;
+
+/** Below the API server's own limit of 90 s, so that it is never the one to close a socket that we are about to use. */
+const idleSocketMs = 60_000;
+
+export function createTransport(access: Access, { deadlineMs = 15_000 }: TransportOptions = {}): Transport {
+  const connections = createConnections(access);
+
+  async function open(request: Request, deadline: number | undefined): Promise<IncomingMessage> {
+    const connection = await connections.current();
+    const first = await attempt(connection, request, deadline);
+    if (first.statusCode !== 401) {
+      return first;
+    }
+    first.resume();
+    connections.forget();
+    return attempt(await connections.current(), request, deadline);
+  }
+
+  return {
+    send: async (request) => collect(await open(request, deadlineMs), request, deadlineMs),
+    stream: (request) => open(request, undefined),
+    close: () => connections.close(),
+  };
+}
+
+interface Connection {
+  readonly agent: http.Agent;
+  readonly server: URL;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+interface Connections {
+  readonly current: () => Promise<Connection>;
+  readonly forget: () => void;
+  readonly close: () => void;
+}
+
+/** One agent for as long as the TLS identity stays the same; headers are read anew every half minute. */
+function createConnections({ server, credentials }: Access): Connections {
+  let agent: http.Agent | undefined;
+  let identity = '';
+  let cached: { readonly connection: Connection; readonly until: number } | undefined;
+  let pending: Promise<Connection> | undefined;
+
+  async function renew(): Promise<Connection> {
+    const { tls, headers } = await readCredentials(credentials);
+    const fresh = JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername, tls.rejectUnauthorized]);
+    if (agent === undefined || fresh !== identity) {
+      agent?.destroy();
+      identity = fresh;
+      agent = createAgent(server, tls);
+    }
+    const connection = { agent, server, headers };
+    cached = { connection, until: performance.now() + credentialsLastMs };
+    return connection;
+  }
+
+  return {
+    current: () => {
+      if (cached !== undefined && performance.now() < cached.until) {
+        return Promise.resolve(cached.connection);
+      }
+      pending ??= renew().finally(() => (pending = undefined));
+      return pending;
+    },
+    forget: () => (cached = undefined),
+    close: () => agent?.destroy(),
+  };
+}
+
+async function readCredentials(read: Access['credentials']): Promise<Credentials> {
+  try {
+    return await read();
+  } catch (error) {
+    throw new Failure('unavailable', 'read the credentials of the cluster', { cause: error });
+  }
+}
+
+function createAgent(server: URL, tls: Credentials['tls']): http.Agent {
+  const options = { keepAlive: true, maxSockets: 64, scheduling: 'lifo', timeout: idleSocketMs } as const;
+  return server.protocol === 'http:' ? new http.Agent(options) : new https.Agent({ ...options, ...tls });
+}
+
+/** A kept socket may be closed by the server just as it is used again: nothing was read, so once more is safe. */
+async function attempt(
+  connection: Connection,
+  request: Request,
+  deadlineMs: number | undefined,
+): Promise<IncomingMessage> {
+  try {
+    return await exchange(connection, request, deadlineMs);
+  } catch (error) {
+    if (error instanceof StaleSocket && request.method === 'GET') {
+      return await exchange(connection, request, deadlineMs);
+    }
+    throw error;
+  }
+}
+
+class StaleSocket extends Failure {}
+
+function exchange(
+  { agent, server, headers }: Connection,
+  { method, path, accept = 'application/json', contentType, body, signal }: Request,
+  deadlineMs: number | undefined,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = (server.protocol === 'http:' ? http : https).request({
+      agent,
+      method,
+      host: server.hostname.replace(/^\[|\]$/g, ''),
+      port: server.port === '' ? undefined : server.port,
+      path: server.pathname === '/' ? path : server.pathname.replace(/\/$/, '') + path,
+      headers: {
+        ...headers,
+        accept,
+        'user-agent': 'kube-reflex',
+        ...(body === undefined
+          ? {}
+          : { 'content-type': contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),
+      },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const timer =
+      deadlineMs === undefined ? undefined : setTimeout(() => request.destroy(late(method, path)), deadlineMs);
+    request.once('response', (response) => {
+      clearTimeout(timer);
+      resolve(response);
+    });
+    request.once('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      reject(unreachable(error, request.reusedSocket, { method, path, ...(signal === undefined ? {} : { signal }) }));
+    });
+    request.end(body);
+  });
+}
+
+async function collect(response: IncomingMessage, request: Request, deadlineMs: number): Promise<Answer> {
+  const { method, path, body } = request;
+  const timer = setTimeout(() => response.destroy(late(method, path)), deadlineMs);
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    throw unreachable(error as NodeJS.ErrnoException, false, request);
+  } finally {
+    clearTimeout(timer);
+  }
+  const received = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body: received.toString(),
+    sentBytes: body === undefined ? 0 : Buffer.byteLength(body),
+    receivedBytes: received.length,
+  };
+}
+
+function late(method: string, path: string): Failure {
+  return new Failure('unavailable', `${method} ${pathOnly(path)}: no answer in time`);
+}
+
+function unreachable(error: NodeJS.ErrnoException, reused: boolean, { method, path, signal }: Request): Failure {
+  if (error instanceof Failure) {
+    return error;
+  }
+  const stale = reused && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+  const reason = signal?.aborted === true ? 'the run was ended' : (error.code ?? error.message);
+  const message = `${method} ${pathOnly(path)}: ${reason}`;
+  return stale
+    ? new StaleSocket('unavailable', message, { cause: error })
+    : new Failure('unavailable', message, { cause: error });
+}
+
+function pathOnly(path: string): string {
+  return path.split('?', 1)[0] ?? path;
+}

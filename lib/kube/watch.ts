@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http';
+import { Failure } from '../function/failure.ts';
+import { pathOf } from './path.ts';
+import { Refusal, refusalOf } from './refusal.ts';
+import type { Resource } from './resource.ts';
+import type { Transport } from './transport.ts';
+import type { KubeObject, Status } from './wire.ts';
+
+export interface WatchOptions {
+  readonly transport: Transport;
+  readonly signal: AbortSignal;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  /** Where to go on from: a list's resourceVersion or that of the last event. */
+  readonly resourceVersion: string;
+  /** After this much silence the connection counts as broken; bookmarks arrive every minute or so. */
+  readonly silenceMs?: number;
+}
+
+export interface WatchEvent<T extends KubeObject = KubeObject> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: T;
+}
+
+/** The server ends a watch after this long; below the five minutes after which some proxies cut it. */
+const watchSeconds = 290;
+
+/**
+ * One watch request, event by event. Ends when the server ends it. Throws a `Refusal` of code 410 when the
+ * resourceVersion has expired, and a `Failure` when the connection breaks or goes silent.
+ */
+export async function* watch<T extends KubeObject>(
+  resource: Resource<T>,
+  { transport, signal, namespace, labelSelector, resourceVersion, silenceMs = 120_000 }: WatchOptions,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const what = `watch ${resource.plural}`;
+  const path = pathOf(
+    resource,
+    { namespace },
+    {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(watchSeconds),
+      resourceVersion,
+      labelSelector,
+    },
+  );
+  const response = await transport.stream({ method: 'GET', path, signal });
+  if (response.statusCode !== 200) {
+    throw await refused(what, response);
+  }
+  for await (const line of lines(response, { what, silenceMs })) {
+    const event = JSON.parse(line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status };
+    if (event.type === 'ERROR') {
+      throw expired(what, event.object);
+    }
+    yield event;
+  }
+}
+
+function expired(what: string, { code = 500, message = '', reason = '' }: Status): Refusal {
+  return new Refusal('unavailable', `${what}: ${message}`, { code, reason });
+}
+
+async function refused(what: string, response: IncomingMessage): Promise<Refusal> {
+  const body = Buffer.concat(await response.toArray()).toString();
+  return refusalOf(what, {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body,
+    sentBytes: 0,
+    receivedBytes: 0,
+  });
+}
+
+async function* lines(
+  response: IncomingMessage,
+  { what, silenceMs }: { readonly what: string; readonly silenceMs: number },
+): AsyncGenerator<string, void, undefined> {
+  response.setEncoding('utf8');
+  const alarm = setTimeout(
+    () => response.destroy(new Failure('unavailable', `${what}: the connection went silent`)),
+    silenceMs,
+  );
+  let rest = '';
+  try {
+    for await (const chunk of response) {
+      alarm.refresh();
+      const parts = (rest + (chunk as string)).split('\n');
+      rest = parts.pop() ?? '';
+      yield* parts.filter((part) => part !== '');
+    }
+  } catch (error) {
+    throw error instanceof Failure
+      ? error
+      : new Failure('unavailable', `${what}: the connection broke`, { cause: error });
+  } finally {
+    clearTimeout(alarm);
+    response.destroy();
+  }
+}

@@ -1,0 +1,119 @@
+import { Failure } from '../function/failure.ts';
+
+export interface Limits {
+  /** How many runs may be under way at once. */
+  readonly running: number;
+  /** How many events may wait for a run; one more is refused. */
+  readonly waiting: number;
+}
+
+/** Runs work at most once at a time per key; whatever arrives meanwhile shares the next run. */
+export interface Coalescer {
+  /**
+   * Resolves when a run that began after this call has ended well. Events of one key that wait together get one
+   * run with all their items, in order of arrival; a run that fails rejects for all that shared it.
+   */
+  readonly submit: <Item>(key: string, item: Item, work: Work<Item>) => Promise<void>;
+  /** Resolves when nothing runs and nothing waits. */
+  readonly idle: () => Promise<void>;
+}
+
+export type Work<Item> = (items: readonly Item[]) => Promise<void>;
+
+interface Lane {
+  running: boolean;
+  next: Batch | undefined;
+}
+
+interface Batch {
+  readonly add: (item: unknown) => void;
+  readonly size: () => number;
+  readonly run: () => Promise<void>;
+  readonly done: Promise<void>;
+}
+
+export function createCoalescer({ running: runningLimit, waiting: waitingLimit }: Limits): Coalescer {
+  const lanes = new Map<string, Lane>();
+  // Lanes with a batch and no run, in order of arrival: a busy key goes to the back after each run.
+  const ready: { readonly key: string; readonly lane: Lane }[] = [];
+  let running = 0;
+  let waiting = 0;
+  let whenIdle: PromiseWithResolvers<void> | undefined;
+
+  function submit<Item>(key: string, item: Item, work: Work<Item>): Promise<void> {
+    if (waiting >= waitingLimit) {
+      return Promise.reject(new Failure('throttled', 'too many events are waiting', { retryAfter: 1 }));
+    }
+    const lane = lanes.get(key) ?? { running: false, next: undefined };
+    lanes.set(key, lane);
+    if (lane.next === undefined) {
+      lane.next = createBatch(work);
+      if (!lane.running) {
+        ready.push({ key, lane });
+      }
+    }
+    lane.next.add(item);
+    waiting += 1;
+    const { done } = lane.next;
+    fill();
+    return done;
+  }
+
+  function fill(): void {
+    while (running < runningLimit) {
+      const first = ready.shift();
+      if (first?.lane.next === undefined) {
+        return;
+      }
+      void start(first.key, first.lane, first.lane.next);
+    }
+  }
+
+  async function start(key: string, lane: Lane, batch: Batch): Promise<void> {
+    lane.next = undefined;
+    lane.running = true;
+    running += 1;
+    waiting -= batch.size();
+    await batch.run();
+    finish(key, lane);
+  }
+
+  function finish(key: string, lane: Lane): void {
+    running -= 1;
+    lane.running = false;
+    if (lane.next === undefined) {
+      lanes.delete(key);
+    } else {
+      ready.push({ key, lane });
+    }
+    fill();
+    if (lanes.size === 0) {
+      whenIdle?.resolve();
+      whenIdle = undefined;
+    }
+  }
+
+  return {
+    submit,
+    idle: () => {
+      if (lanes.size === 0) {
+        return Promise.resolve();
+      }
+      whenIdle ??= Promise.withResolvers();
+      return whenIdle.promise;
+    },
+  };
+}
+
+function createBatch<Item>(work: Work<Item>): Batch {
+  const items: Item[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // Every submitter gets the rejection; without this line a batch whose submitters are gone would end the process.
+  promise.catch(() => undefined);
+  return {
+    add: (item) => items.push(item as Item),
+    size: () => items.length,
+    run: () => Promise.resolve(items).then(work).then(resolve, reject),
+    done: promise,
+  };
+}

@@ -1,0 +1,82 @@
+import type { Later } from '../function/define.ts';
+
+export interface LaterOptions {
+  readonly now: () => Date;
+  /** Runs the work in the lane of its key, so that it never runs twice at once. */
+  readonly run: (key: string, work: () => Promise<void>) => Promise<void>;
+  readonly onError: (key: string, error: unknown) => void;
+}
+
+/** Work for a later moment whose intent is durable already: done by timer, or when the process drains. */
+export interface Timetable {
+  readonly later: Later;
+  /** Does everything that is due later now, and accepts nothing more for a timer. */
+  readonly drain: () => Promise<void>;
+}
+
+interface Entry {
+  readonly at: number;
+  readonly work: () => Promise<void>;
+  readonly timer: NodeJS.Timeout;
+  readonly failures: number;
+}
+
+/** Node fires a timer of more than 2^31 ms at once; a far date is looked at again each day. */
+const longestTimerMs = 86_400_000;
+const longestPauseMs = 60_000;
+
+export function createTimetable({ now, run, onError }: LaterOptions): Timetable {
+  const entries = new Map<string, Entry>();
+  const underway = new Set<Promise<void>>();
+  let draining = false;
+
+  function schedule(key: string, entry: Omit<Entry, 'timer'>): void {
+    clearTimeout(entries.get(key)?.timer);
+    const delay = draining ? 0 : Math.min(Math.max(entry.at - now().getTime(), 0), longestTimerMs);
+    entries.set(key, { ...entry, timer: setTimeout(() => fire(key), delay) });
+  }
+
+  function fire(key: string): void {
+    const entry = entries.get(key);
+    if (entry === undefined) {
+      return;
+    }
+    if (!draining && entry.at > now().getTime()) {
+      schedule(key, entry);
+      return;
+    }
+    entries.delete(key);
+    const done = perform(key, entry).finally(() => underway.delete(done));
+    underway.add(done);
+  }
+
+  async function perform(key: string, { work, failures }: Entry): Promise<void> {
+    try {
+      await run(key, work);
+    } catch (error) {
+      onError(key, error);
+      if (!draining && !entries.has(key)) {
+        const pause = Math.min(1000 * 2 ** failures, longestPauseMs);
+        schedule(key, { at: now().getTime() + pause, work, failures: failures + 1 });
+      }
+    }
+  }
+
+  return {
+    later: (key, at, work) => {
+      const existing = entries.get(key);
+      schedule(key, { at: Math.min(at.getTime(), existing?.at ?? Infinity), work, failures: 0 });
+    },
+    drain: async () => {
+      draining = true;
+      for (const [key, { timer }] of entries) {
+        clearTimeout(timer);
+        fire(key);
+      }
+      while (underway.size > 0 || entries.size > 0) {
+        await Promise.all(underway);
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+    },
+  };
+}
