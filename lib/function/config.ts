@@ -36,12 +36,12 @@ interface Given {
 function describeProblem({ path, message }: z.core.$ZodIssue, given: readonly Given[], schema: z.ZodObject): string {
   const key = String(path[0] ?? '');
   const found = given.find((candidate) => candidate.key === key);
-  const example = exampleOf(schema.shape[key]);
+  const example = exampleOf((schema.shape as Readonly<Record<string, unknown>>)[key]);
   const problem = found === undefined ? 'is required' : `${message}, got ${quote(found.value ?? '')}`;
   return `${found?.variable ?? key} ${problem}${example === undefined ? '' : ` (example: ${example})`}`;
 }
 
-function exampleOf(setting: z.core.$ZodType | undefined): string | undefined {
+function exampleOf(setting: unknown): string | undefined {
   const example = setting instanceof z.ZodType ? setting.meta()?.['example'] : undefined;
   return typeof example === 'string' ? example : undefined;
 }

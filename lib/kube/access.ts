@@ -3,14 +3,11 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 
-/** Where the cluster is and who we are there. */
-export interface Access {
-  readonly server: URL;
-  /** What a connection needs now; certificates and tokens may have been renewed since the last call. */
-  readonly credentials: () => Promise<Credentials>;
-}
+/** Finds the cluster and who we are there. Asked again every half minute, since certificates and tokens get renewed. */
+export type Access = () => Promise<Reach>;
 
-export interface Credentials {
+export interface Reach {
+  readonly server: URL;
   readonly tls: Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
   readonly headers: OutgoingHttpHeaders;
 }
@@ -47,23 +44,22 @@ function accessOf(config: KubeConfig, origin: string): Access {
   if (cluster === null) {
     throw new Error(`read ${origin}: it names no current cluster`);
   }
-  return {
-    server: new URL(cluster.server),
-    credentials: async () => {
-      const options: RequestOptions = {};
-      await config.applyToHTTPSOptions(options);
-      const { ca, cert, key, servername, rejectUnauthorized, headers, auth } = options;
-      const basic = typeof auth === 'string' ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
-      return {
-        tls: {
-          ...(ca === undefined ? {} : { ca }),
-          ...(cert === undefined ? {} : { cert }),
-          ...(key === undefined ? {} : { key }),
-          ...(servername === undefined ? {} : { servername }),
-          ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-        },
-        headers: { ...(headers as OutgoingHttpHeaders | undefined), ...basic },
-      };
-    },
+  const server = new URL(cluster.server);
+  return async () => {
+    const options: RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    const { ca, cert, key, servername, rejectUnauthorized, headers, auth } = options;
+    const basic = typeof auth === 'string' ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
+    return {
+      server,
+      tls: {
+        ...(ca === undefined ? {} : { ca }),
+        ...(cert === undefined ? {} : { cert }),
+        ...(key === undefined ? {} : { key }),
+        ...(servername === undefined ? {} : { servername }),
+        ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+      },
+      headers: { ...(headers as OutgoingHttpHeaders | undefined), ...basic },
+    };
   };
 }

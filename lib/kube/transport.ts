@@ -1,7 +1,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { Failure } from '../function/failure.ts';
-import type { Access, Credentials } from './access.ts';
+import type { Access, Reach } from './access.ts';
 
 /** One HTTP request to the API server. */
 export interface Request {
@@ -27,6 +27,8 @@ export interface Transport {
   readonly send: (request: Request) => Promise<Answer>;
   /** Resolves at the headers; the body stays open until the signal or the server ends it. */
   readonly stream: (request: Request) => Promise<IncomingMessage>;
+  /** The address of the API server. */
+  readonly server: () => Promise<URL>;
   readonly close: () => void;
 }
 
@@ -36,7 +38,7 @@ export interface TransportOptions {
 }
 
 /** Tokens are re-read so often; the API server accepts a rotated one for much longer. */
-const credentialsLastMs = 30_000;
+const reachLastsMs = 30_000;
 
 /** Below the API server's own limit of 90 s, so that it is never the one to close a socket that we are about to use. */
 const idleSocketMs = 60_000;
@@ -58,6 +60,7 @@ export function createTransport(access: Access, { deadlineMs = 15_000 }: Transpo
   return {
     send: async (request) => collect(await open(request, deadlineMs), request, deadlineMs),
     stream: (request) => open(request, undefined),
+    server: async () => (await connections.current()).server,
     close: () => connections.close(),
   };
 }
@@ -75,22 +78,22 @@ interface Connections {
 }
 
 /** One agent for as long as the TLS identity stays the same; headers are read anew every half minute. */
-function createConnections({ server, credentials }: Access): Connections {
+function createConnections(access: Access): Connections {
   let agent: http.Agent | undefined;
   let identity = '';
   let cached: { readonly connection: Connection; readonly until: number } | undefined;
   let pending: Promise<Connection> | undefined;
 
   async function renew(): Promise<Connection> {
-    const { tls, headers } = await readCredentials(credentials);
-    const fresh = JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername, tls.rejectUnauthorized]);
+    const { server, tls, headers } = await find(access);
+    const fresh = JSON.stringify([server.href, tls.ca, tls.cert, tls.key, tls.servername, tls.rejectUnauthorized]);
     if (agent === undefined || fresh !== identity) {
       agent?.destroy();
       identity = fresh;
       agent = createAgent(server, tls);
     }
     const connection = { agent, server, headers };
-    cached = { connection, until: performance.now() + credentialsLastMs };
+    cached = { connection, until: performance.now() + reachLastsMs };
     return connection;
   }
 
@@ -107,15 +110,15 @@ function createConnections({ server, credentials }: Access): Connections {
   };
 }
 
-async function readCredentials(read: Access['credentials']): Promise<Credentials> {
+async function find(access: Access): Promise<Reach> {
   try {
-    return await read();
+    return await access();
   } catch (error) {
-    throw new Failure('unavailable', 'read the credentials of the cluster', { cause: error });
+    throw new Failure('unavailable', 'find the cluster and its credentials', { cause: error });
   }
 }
 
-function createAgent(server: URL, tls: Credentials['tls']): http.Agent {
+function createAgent(server: URL, tls: Reach['tls']): http.Agent {
   const options = { keepAlive: true, maxSockets: 64, scheduling: 'lifo', timeout: idleSocketMs } as const;
   return server.protocol === 'http:' ? new http.Agent(options) : new https.Agent({ ...options, ...tls });
 }

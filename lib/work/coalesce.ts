@@ -10,15 +10,16 @@ export interface Limits {
 /** Runs work at most once at a time per key; whatever arrives meanwhile shares the next run. */
 export interface Coalescer {
   /**
-   * Resolves when a run that began after this call has ended well. Events of one key that wait together get one
+   * Resolves with the result of a run that began after this call. Events of one key that wait together get one
    * run with all their items, in order of arrival; a run that fails rejects for all that shared it.
    */
-  readonly submit: <Item>(key: string, item: Item, work: Work<Item>) => Promise<void>;
+  readonly submit: <Item, Result>(key: string, item: Item, work: Work<Item, Result>) => Promise<Result>;
   /** Resolves when nothing runs and nothing waits. */
   readonly idle: () => Promise<void>;
 }
 
-export type Work<Item> = (items: readonly Item[]) => Promise<void>;
+/** All submitters of one key give the same work. */
+export type Work<Item, Result = void> = (items: readonly Item[]) => Promise<Result>;
 
 interface Lane {
   running: boolean;
@@ -29,7 +30,7 @@ interface Batch {
   readonly add: (item: unknown) => void;
   readonly size: () => number;
   readonly run: () => Promise<void>;
-  readonly done: Promise<void>;
+  readonly done: Promise<unknown>;
 }
 
 export function createCoalescer({ running: runningLimit, waiting: waitingLimit }: Limits): Coalescer {
@@ -40,7 +41,7 @@ export function createCoalescer({ running: runningLimit, waiting: waitingLimit }
   let waiting = 0;
   let whenIdle: PromiseWithResolvers<void> | undefined;
 
-  function submit<Item>(key: string, item: Item, work: Work<Item>): Promise<void> {
+  function submit<Item, Result>(key: string, item: Item, work: Work<Item, Result>): Promise<Result> {
     if (waiting >= waitingLimit) {
       return Promise.reject(new Failure('throttled', 'too many events are waiting', { retryAfter: 1 }));
     }
@@ -56,7 +57,7 @@ export function createCoalescer({ running: runningLimit, waiting: waitingLimit }
     waiting += 1;
     const { done } = lane.next;
     fill();
-    return done;
+    return done as Promise<Result>;
   }
 
   function fill(): void {
@@ -105,9 +106,9 @@ export function createCoalescer({ running: runningLimit, waiting: waitingLimit }
   };
 }
 
-function createBatch<Item>(work: Work<Item>): Batch {
+function createBatch<Item, Result>(work: Work<Item, Result>): Batch {
   const items: Item[] = [];
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
   // Every submitter gets the rejection; without this line a batch whose submitters are gone would end the process.
   promise.catch(() => undefined);
   return {

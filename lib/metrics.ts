@@ -1,0 +1,149 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { FunctionMetrics } from './function/metrics.ts';
+
+/** What every function counts, in one registry of the process. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly requests: Counter<'function' | 'trigger' | 'result'>;
+  readonly requestSeconds: Histogram<'function' | 'trigger'>;
+  readonly runs: Counter<'function' | 'result'>;
+  readonly steps: Counter<'function' | 'do' | 'result'>;
+  readonly skipped: Counter<'function'>;
+  readonly lastSuccess: Gauge<'function'>;
+  readonly admissions: Counter<'function' | 'operation' | 'allowed'>;
+  readonly calls: Counter<'function' | 'verb' | 'resource' | 'code'>;
+  readonly bytes: Counter<'function' | 'verb' | 'resource' | 'direction'>;
+  readonly backgroundFailures: Counter<'function' | 'work'>;
+}
+
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  describeProcess(registry, version);
+  return {
+    registry,
+    requests: new Counter({
+      name: 'kube_reflex_requests_total',
+      help: 'Requests by what woke the function and how they ended: ok, ignored or a failure kind.',
+      labelNames: ['function', 'trigger', 'result'],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: 'kube_reflex_request_seconds',
+      help: 'Time to answer a request, waiting for its run included.',
+      labelNames: ['function', 'trigger'],
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      registers,
+    }),
+    runs: new Counter({
+      name: 'kube_reflex_runs_total',
+      help: 'Runs of handlers. Fewer than requests, since events that wait share a run.',
+      labelNames: ['function', 'result'],
+      registers,
+    }),
+    steps: new Counter({
+      name: 'kube_reflex_steps_total',
+      help: 'Writes by kind and how they ended.',
+      labelNames: ['function', 'do', 'result'],
+      registers,
+    }),
+    skipped: new Counter({
+      name: 'kube_reflex_skipped_total',
+      help: 'What plans left alone for a reason.',
+      labelNames: ['function'],
+      registers,
+    }),
+    lastSuccess: new Gauge({
+      name: 'kube_reflex_last_success_timestamp_seconds',
+      help: 'When a run last ended well.',
+      labelNames: ['function'],
+      registers,
+    }),
+    admissions: new Counter({
+      name: 'kube_reflex_admissions_total',
+      help: 'Admission requests by operation and verdict.',
+      labelNames: ['function', 'operation', 'allowed'],
+      registers,
+    }),
+    calls: new Counter({
+      name: 'kube_reflex_api_calls_total',
+      help: 'Calls to the Kubernetes API; code 0 when there was no answer.',
+      labelNames: ['function', 'verb', 'resource', 'code'],
+      registers,
+    }),
+    bytes: new Counter({
+      name: 'kube_reflex_api_bytes_total',
+      help: 'Bytes of bodies sent to and received from the Kubernetes API.',
+      labelNames: ['function', 'verb', 'resource', 'direction'],
+      registers,
+    }),
+    backgroundFailures: new Counter({
+      name: 'kube_reflex_background_failures_total',
+      help: 'Failures of loops and of work done later.',
+      labelNames: ['function', 'work'],
+      registers,
+    }),
+  };
+}
+
+/** The few figures of the process that dashboards ask for, read when scraped: no timers, no observers. */
+function describeProcess(registry: Registry, version: string): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'kube_reflex_build_info',
+    help: 'Always 1; the labels say what runs.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version, node: process.versions.node }, 1);
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Gauge({
+    name: 'process_cpu_seconds_total',
+    help: 'User and system CPU time.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.set((user + system) / 1e6);
+    },
+  });
+  new Gauge({
+    name: 'process_start_time_seconds',
+    help: 'Start of the process since the epoch.',
+    registers,
+  }).set(Math.round(Date.now() / 1000 - process.uptime()));
+}
+
+/** Metrics of one function, created at first use. */
+export function functionMetrics(registry: Registry, functionName: string): FunctionMetrics {
+  const prefix = `kube_reflex_${functionName.replaceAll('-', '_')}_`;
+  const made = new Map<string, unknown>();
+
+  function once<T>(name: string, make: () => T): T {
+    const existing = made.get(name);
+    if (existing !== undefined) {
+      return existing as T;
+    }
+    const fresh = make();
+    made.set(name, fresh);
+    return fresh;
+  }
+
+  return {
+    counter: (name, help, labelNames = []) =>
+      once(name, () => {
+        const counter = new Counter({ name: prefix + name, help, labelNames, registers: [registry] });
+        return { add: (amount = 1, labels = {}) => counter.inc(labels, amount) };
+      }),
+    gauge: (name, help, labelNames = []) =>
+      once(name, () => {
+        const gauge = new Gauge({ name: prefix + name, help, labelNames, registers: [registry] });
+        return { set: (value, labels = {}) => gauge.set(labels, value) };
+      }),
+  };
+}
