@@ -1,12 +1,52 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { parts, productOf, type PartName } from './parts.ts';
 
-/** The path of a part's program. */
-export function binary(name: string): string {
-  const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
-  const path = join(assets, name);
-  if (!existsSync(path)) {
-    throw new Error(`no ${name}`);
-  }
-  return path;
+/** Where programs are looked for; read from the environment once, by whoever starts. */
+export interface Places {
+  /** `KUBEBUILDER_ASSETS`: programs that someone else provides. */
+  readonly assets: string | undefined;
+  /** Our own builds, outside the checkout, so that they outlive it. */
+  readonly cache: string;
+}
+
+export function placesOf(env: Readonly<Record<string, string | undefined>>): Places {
+  const cache = env['XDG_CACHE_HOME'] ?? '';
+  return {
+    assets: env['KUBEBUILDER_ASSETS'],
+    cache: join(cache === '' ? join(homedir(), '.cache') : cache, 'kube-reflex', 'real-parts'),
+  };
+}
+
+export function moduleDirectory(name: PartName): string {
+  return join(import.meta.dirname, 'modules', parts[name].product);
+}
+
+/** What `go build` is told, apart from where to write. */
+export function recipe(name: PartName): string[] {
+  const linkFlags = ['-s', '-w', ...(productOf(name).linkFlags ?? [])].join(' ');
+  return ['build', '-trimpath', '-ldflags', linkFlags];
+}
+
+/**
+ * Where our own build of a part belongs. The key holds everything that the build reads, but not the Go release:
+ * another one builds the same program, and the cache must serve a machine that has no Go.
+ */
+export function cachedPath(name: PartName, { cache }: Places): string {
+  const directory = moduleDirectory(name);
+  const key = createHash('sha256')
+    .update(readFileSync(join(directory, 'go.mod')))
+    .update(readFileSync(join(directory, 'go.sum')))
+    .update(JSON.stringify([parts[name].package, recipe(name), process.platform, process.arch]))
+    .digest('hex')
+    .slice(0, 16);
+  return join(cache, `${name}-${productOf(name).version}-${key}`, name);
+}
+
+/** The path of a part's program, if it exists. */
+export function findBinary(name: PartName, places: Places): string | undefined {
+  const provided = places.assets === undefined ? [] : [join(places.assets, name)];
+  return [...provided, cachedPath(name, places)].find((path) => existsSync(path));
 }

@@ -1,45 +1,44 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { binary } from './binaries.ts';
-import { apiServer, controllerManager, etcd, portOf, scheduler, type Site } from './control-plane.ts';
+import { findBinary, placesOf } from './binaries.ts';
+import { controlPlane, portOf, type ControlPlanePart, type Site } from './control-plane.ts';
+import { isPart, versionOf, type PartName } from './parts.ts';
 import { reservePorts, type Ports } from './ports.ts';
-import { createProcesses, type Command, type Processes, type Running } from './processes.ts';
-import { untilReady, type Probe } from './ready.ts';
+import { createProcesses, type Processes, type Running } from './processes.ts';
+import { untilReady, type Service } from './ready.ts';
+import { createRunDirectory, writeRecord } from './runs.ts';
 import { adminToken, kubeconfigText, prepareSite, type Access } from './site.ts';
 
-export type ControlPlanePart = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler';
-
 export interface ClusterOptions {
-  /** What runs beside etcd. The API server always does. */
+  /** What runs beside etcd and the API server. */
   readonly parts?: readonly ControlPlanePart[];
+  /** Further flags, by part. */
+  readonly flags?: Readonly<Partial<Record<ControlPlanePart, readonly string[]>>>;
+  /** Whether `npm run real -- down` may end it. */
+  readonly byHand?: boolean;
 }
 
 /** Real programs on ports and in a directory of their own. */
 export interface Cluster extends AsyncDisposable {
-  readonly directory: string;
-  readonly base: number;
-  readonly target: Access;
-  /** Path of a kubeconfig of the cluster's admin. */
-  readonly kubeconfig: string;
+  readonly site: Site;
+  readonly access: Access;
   running(): readonly Running[];
-  /** Starts a further program and waits for its probe, if it has one. */
-  start(command: Command, probe?: Probe): Promise<Running>;
   part(name: string): Running;
+  /** Starts a further program and waits until it serves. */
+  start(service: Service): Promise<Running>;
   /** Kills a part and starts it again as it was. */
   restart(name: string): Promise<Running>;
-  /** Ends everything; the logs stay when asked for or when something had failed. */
+  /** Ends everything. The directory with the logs stays if asked for. */
   stop(options?: { readonly keepLogs?: boolean }): Promise<void>;
 }
 
-export async function startCluster({ parts = [] }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const ports = await reservePorts();
-  const directory = mkdtempSync(join(tmpdir(), 'kube-reflex-real-'));
-  const processes = createProcesses(directory);
-  const cluster = assemble({ ports, directory, processes });
+  const directory = createRunDirectory();
+  const cluster = assemble({ ports, directory, processes: createProcesses(directory), options });
   try {
     prepareSite(directory);
-    await cluster.boot(parts);
+    await boot(cluster, options);
     return cluster;
   } catch (error) {
     await cluster.stop({ keepLogs: true });
@@ -47,38 +46,53 @@ export async function startCluster({ parts = [] }: ClusterOptions = {}): Promise
   }
 }
 
+/** The program of a part, or an error that says how to get it. */
+export function binary(name: PartName): string {
+  const path = findBinary(name, placesOf(process.env));
+  if (path === undefined) {
+    throw new Error(`${name} ${versionOf(name)} is not built: npm run real -- build ${name}`);
+  }
+  return path;
+}
+
+async function boot(cluster: Cluster, { parts = [], flags = {} }: ClusterOptions): Promise<void> {
+  const order: readonly ControlPlanePart[] = ['etcd', 'kube-apiserver'];
+  for (const name of order) {
+    await cluster.start(controlPlane[name](cluster.site, flags[name]));
+  }
+  writeFileSync(cluster.site.kubeconfig, kubeconfigText(cluster.access), { mode: 0o600 });
+  const rest = [...new Set(parts)].filter((name) => !order.includes(name));
+  await Promise.all(rest.map((name) => cluster.start(controlPlane[name](cluster.site, flags[name]))));
+}
+
 interface Ground {
   readonly ports: Ports;
   readonly directory: string;
   readonly processes: Processes;
+  readonly options: ClusterOptions;
 }
 
-function assemble({ ports, directory, processes }: Ground): Cluster & {
-  boot(parts: readonly ControlPlanePart[]): Promise<void>;
-} {
-  const kubeconfig = join(directory, 'kubeconfig');
-  const site: Site = { directory, base: ports.base, kubeconfig, binary };
+function assemble({ ports, directory, processes, options }: Ground): Cluster {
+  const site: Site = { directory, base: ports.base, kubeconfig: join(directory, 'kubeconfig'), binary };
   const url = `https://127.0.0.1:${ports.base + portOf.apiserver}`;
-  const probes = new Map<string, Probe>();
-  let target: Access = { url, ca: '', token: adminToken };
+  const services = new Map<string, Service>();
 
-  async function start(command: Command, probe?: Probe): Promise<Running> {
-    const running = await processes.start(command);
-    if (probe !== undefined) {
-      probes.set(command.name, probe);
-      await untilReady(running, probe);
-    }
-    return running;
+  function record(): void {
+    const parts = processes.running().map(({ name, pid }) => {
+      const port = services.get(name)?.port;
+      return { name, pid, version: isPart(name) ? versionOf(name) : '', ...(port === undefined ? {} : { port }) };
+    });
+    writeRecord({ owner: process.pid, directory, parts, byHand: options.byHand ?? false });
   }
 
-  async function boot(parts: readonly ControlPlanePart[]): Promise<void> {
-    await start(etcd(site), probeOf(site, 'etcd'));
-    await start(apiServer(site), probeOf(site, 'kube-apiserver'));
-    target = { ...target, ca: readFileSync(join(directory, 'certs/apiserver.crt'), 'utf8') };
-    writeFileSync(kubeconfig, kubeconfigText(target), { mode: 0o600 });
-    const commands = { 'kube-controller-manager': controllerManager, 'kube-scheduler': scheduler };
-    const rest = parts.filter((part) => part !== 'kube-apiserver');
-    await Promise.all(rest.map((part) => start(commands[part](site), probeOf(site, part))));
+  async function start(service: Service): Promise<Running> {
+    const running = await processes.start(service.command);
+    services.set(running.name, service);
+    record();
+    if (service.probe !== undefined) {
+      await untilReady(running, service.probe);
+    }
+    return running;
   }
 
   function part(name: string): Running {
@@ -90,9 +104,8 @@ function assemble({ ports, directory, processes }: Ground): Cluster & {
   }
 
   async function restart(name: string): Promise<Running> {
-    const before = part(name);
-    await before.stop();
-    return start(before.command, probes.get(name));
+    await part(name).stop();
+    return start(services.get(name) ?? { command: part(name).command });
   }
 
   async function stop({ keepLogs = false } = {}): Promise<void> {
@@ -104,32 +117,15 @@ function assemble({ ports, directory, processes }: Ground): Cluster & {
   }
 
   return {
-    directory,
-    base: ports.base,
-    get target() {
-      return target;
+    site,
+    get access() {
+      return { url, ca: readFileSync(join(directory, 'certs/apiserver.crt'), 'utf8'), token: adminToken };
     },
-    kubeconfig,
     running: () => processes.running(),
-    start,
     part,
+    start,
     restart,
     stop,
-    boot,
     [Symbol.asyncDispose]: () => stop(),
   };
-}
-
-function probeOf({ base }: Site, part: ControlPlanePart | 'etcd'): Probe {
-  const headers = { authorization: `Bearer ${adminToken}` };
-  switch (part) {
-    case 'etcd':
-      return { url: `http://127.0.0.1:${base + portOf.etcd}/health`, body: /"true"/ };
-    case 'kube-apiserver':
-      return { url: `https://127.0.0.1:${base + portOf.apiserver}/readyz`, headers, body: /^ok$/ };
-    case 'kube-controller-manager':
-      return { url: `https://127.0.0.1:${base + portOf.controllers}/healthz`, headers, body: /^ok$/ };
-    case 'kube-scheduler':
-      return { url: `https://127.0.0.1:${base + portOf.scheduler}/readyz`, headers, body: /^ok$/ };
-  }
 }

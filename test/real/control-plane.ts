@@ -1,38 +1,46 @@
-import type { Command } from './processes.ts';
+import type { PartName } from './parts.ts';
+import type { Probe, Service } from './ready.ts';
+import { adminToken } from './site.ts';
 
+/** Where a run's programs live and speak. */
 export interface Site {
   readonly directory: string;
   /** First port of the run's block. */
   readonly base: number;
+  /** Path of a kubeconfig of the cluster's admin. */
   readonly kubeconfig: string;
-  readonly binary: (name: string) => string;
+  readonly binary: (name: PartName) => string;
 }
 
 /** Offsets into the run's block of ports. */
 export const portOf = { etcd: 0, peer: 1, apiserver: 2, controllers: 3, scheduler: 4, kwok: 5 } as const;
 
-export function etcd({ directory, base, binary }: Site): Command {
-  const client = `http://127.0.0.1:${base + portOf.etcd}`;
-  return {
-    name: 'etcd',
-    file: binary('etcd'),
-    args: [
-      ...['--data-dir', `${directory}/etcd`],
-      ...['--listen-client-urls', client, '--advertise-client-urls', client],
-      ...['--listen-peer-urls', `http://127.0.0.1:${base + portOf.peer}`],
-      ...['--unsafe-no-fsync', '--log-level', 'error'],
-    ],
-  };
-}
+/** Client-side throttling would make every suite wait for itself. */
+const unthrottled = ['--leader-elect=false', '--kube-api-qps', '500', '--kube-api-burst', '1000'];
 
-export function apiServer({ directory, base, binary }: Site): Command {
-  const port = String(base + portOf.apiserver);
-  return {
-    name: 'kube-apiserver',
-    file: binary('kube-apiserver'),
-    args: [
-      ...['--etcd-servers', `http://127.0.0.1:${base + portOf.etcd}`],
-      ...['--secure-port', port, '--bind-address', '127.0.0.1', '--cert-dir', `${directory}/certs`],
+/** How each part of the control plane is started. */
+export const controlPlane = {
+  etcd: (site, flags = []) => {
+    const port = site.base + portOf.etcd;
+    const client = `http://127.0.0.1:${port}`;
+    const args = [
+      ...['--data-dir', `${site.directory}/etcd`],
+      ...['--listen-client-urls', client, '--advertise-client-urls', client],
+      ...['--listen-peer-urls', `http://127.0.0.1:${site.base + portOf.peer}`],
+      ...['--unsafe-no-fsync', '--log-level', 'error'],
+    ];
+    return service(site, 'etcd', {
+      args: [...args, ...flags],
+      port,
+      probe: { url: `${client}/health`, body: /"true"/ },
+    });
+  },
+  'kube-apiserver': (site, flags = []) => {
+    const port = site.base + portOf.apiserver;
+    const { directory } = site;
+    const args = [
+      ...['--etcd-servers', `http://127.0.0.1:${site.base + portOf.etcd}`],
+      ...['--secure-port', String(port), '--bind-address', '127.0.0.1', '--cert-dir', `${directory}/certs`],
       ...['--token-auth-file', `${directory}/tokens.csv`, '--authorization-mode', 'RBAC'],
       ...['--service-account-issuer', 'https://kubernetes.default.svc.cluster.local'],
       ...['--service-account-jwks-uri', `https://127.0.0.1:${port}/openid/v1/jwks`],
@@ -40,34 +48,43 @@ export function apiServer({ directory, base, binary }: Site): Command {
       ...['--service-account-signing-key-file', `${directory}/sa.key`],
       ...['--service-cluster-ip-range', '10.96.0.0/16', '--endpoint-reconciler-type', 'none', '--allow-privileged'],
       ...['--audit-policy-file', `${directory}/audit-policy.json`, '--audit-log-path', `${directory}/audit.log`],
-      ...['--audit-log-mode', 'blocking'],
-    ],
-  };
+    ];
+    return service(site, 'kube-apiserver', { args: [...args, ...flags], port, probe: secure(port, 'readyz') });
+  },
+  'kube-controller-manager': (site, flags = []) => {
+    const port = site.base + portOf.controllers;
+    const args = [
+      ...['--kubeconfig', site.kubeconfig, '--service-account-private-key-file', `${site.directory}/sa.key`],
+      ...['--root-ca-file', `${site.directory}/certs/apiserver.crt`, '--use-service-account-credentials'],
+      ...['--bind-address', '127.0.0.1', '--secure-port', String(port), ...unthrottled],
+    ];
+    return service(site, 'kube-controller-manager', {
+      args: [...args, ...flags],
+      port,
+      probe: secure(port, 'healthz'),
+    });
+  },
+  'kube-scheduler': (site, flags = []) => {
+    const port = site.base + portOf.scheduler;
+    const args = ['--kubeconfig', site.kubeconfig, '--bind-address', '127.0.0.1', '--secure-port', String(port)];
+    const all = [...args, ...unthrottled, ...flags];
+    return service(site, 'kube-scheduler', { args: all, port, probe: secure(port, 'readyz') });
+  },
+} satisfies Partial<Record<PartName, Starter>>;
+
+export type ControlPlanePart = keyof typeof controlPlane;
+
+type Starter = (site: Site, flags?: readonly string[]) => Service;
+
+interface Way extends Pick<Service, 'port' | 'probe'> {
+  readonly args: readonly string[];
 }
 
-/** Client-side throttling would make every suite wait for itself. */
-const unthrottled = ['--leader-elect=false', '--kube-api-qps', '500', '--kube-api-burst', '1000'];
-
-export function controllerManager({ directory, base, kubeconfig, binary }: Site): Command {
-  return {
-    name: 'kube-controller-manager',
-    file: binary('kube-controller-manager'),
-    args: [
-      ...['--kubeconfig', kubeconfig, '--service-account-private-key-file', `${directory}/sa.key`],
-      ...['--root-ca-file', `${directory}/certs/apiserver.crt`, '--use-service-account-credentials'],
-      ...['--bind-address', '127.0.0.1', '--secure-port', String(base + portOf.controllers)],
-      ...unthrottled,
-    ],
-  };
+function service({ binary }: Site, name: PartName, { args, ...rest }: Way): Service {
+  return { command: { name, file: binary(name), args }, ...rest };
 }
 
-export function scheduler({ base, kubeconfig, binary }: Site): Command {
-  return {
-    name: 'kube-scheduler',
-    file: binary('kube-scheduler'),
-    args: [
-      ...['--kubeconfig', kubeconfig, '--bind-address', '127.0.0.1', '--secure-port', String(base + portOf.scheduler)],
-      ...unthrottled,
-    ],
-  };
+function secure(port: number, path: string): Probe {
+  const headers = { authorization: `Bearer ${adminToken}` };
+  return { url: `https://127.0.0.1:${port}/${path}`, headers, body: /^ok$/ };
 }

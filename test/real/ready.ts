@@ -1,13 +1,20 @@
 import { request as plain } from 'node:http';
 import { request as secure } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Running } from './processes.ts';
+import type { Command, Running } from './processes.ts';
 
 export interface Probe {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Regular expression that the body must match; any 2xx body otherwise. */
   readonly body?: RegExp;
+}
+
+/** A program to run and how to tell that it serves. */
+export interface Service {
+  readonly command: Command;
+  readonly probe?: Probe;
+  readonly port?: number;
 }
 
 const patienceMs = 60_000;

@@ -14,8 +14,8 @@ const common = ['DeleteOptions', 'Status', 'APIResourceList'].map(
 
 /** Writes what the sandbox knows of the served kinds, as the real API server tells it: `node test/real/tables.ts`. */
 async function writeTables(): Promise<void> {
-  await using cluster = await startCluster({ parts: ['kube-apiserver'] });
-  const client = createClient(cluster.target);
+  await using cluster = await startCluster();
+  const client = createClient(cluster.access);
   const definitions = await readDefinitions(client);
   const kinds = await readKinds(client, definitions);
   client.close();
