@@ -7,7 +7,7 @@ export interface Cause {
 }
 
 interface Refusal {
-  readonly reason: string;
+  readonly reason?: string;
   readonly message: string;
   readonly details?: Status['details'];
   readonly retryAfter?: number;
@@ -35,7 +35,7 @@ export class ApiError extends Error {
       metadata: continueAt === undefined ? {} : { continue: continueAt },
       status: 'Failure',
       message,
-      reason,
+      ...(reason === undefined ? {} : { reason }),
       ...(details === undefined ? {} : { details }),
       code: this.code,
     };
