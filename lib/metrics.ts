@@ -138,12 +138,14 @@ export function functionMetrics(registry: Registry, functionName: string): Funct
     counter: (name, help, labelNames = []) =>
       once(name, () => {
         const counter = new Counter({ name: prefix + name, help, labelNames, registers: [registry] });
-        return { add: (amount = 1, labels = {}) => counter.inc(labels, amount) };
+        return {
+          add: (amount = 1, labels) => (labels === undefined ? counter.inc(amount) : counter.inc(labels, amount)),
+        };
       }),
     gauge: (name, help, labelNames = []) =>
       once(name, () => {
         const gauge = new Gauge({ name: prefix + name, help, labelNames, registers: [registry] });
-        return { set: (value, labels = {}) => gauge.set(labels, value) };
+        return { set: (value, labels) => (labels === undefined ? gauge.set(value) : gauge.set(labels, value)) };
       }),
   };
 }

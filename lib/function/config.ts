@@ -7,9 +7,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Wrong settings, all of them at once. */
 export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
   constructor(problems: readonly string[]) {
     super(['wrong settings', ...problems.map((problem) => `  ${problem}`)].join('\n'));
     this.name = 'ConfigError';
+    this.problems = problems;
   }
 }
 

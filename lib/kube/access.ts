@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -28,15 +27,6 @@ export function kubeconfigAccess(text: string): Access {
   const config = new KubeConfig();
   config.loadFromString(text);
   return accessOf(config, 'the given kubeconfig');
-}
-
-/** The namespace of this pod, as its mounted ServiceAccount says. */
-export function ownNamespace(): string | undefined {
-  try {
-    return readFileSync('/var/run/secrets/kubernetes.io/serviceaccount/namespace', 'utf8').trim();
-  } catch {
-    return undefined;
-  }
 }
 
 function accessOf(config: KubeConfig, origin: string): Access {

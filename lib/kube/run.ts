@@ -18,6 +18,7 @@ export interface Writer {
   /** `plan`: log the steps and write nothing. `server`: let the API server check them and keep nothing. */
   readonly dryRun?: 'plan' | 'server' | undefined;
   readonly onStep?: (step: Step, result: string) => void;
+  readonly onSkipped?: (reason: string) => void;
 }
 
 /** What became of a step: the object as the server now has it, where it answers with one. */
@@ -33,6 +34,7 @@ export async function runSteps(
 ): Promise<readonly Outcome[]> {
   for (const reason of skipped) {
     writer.log.info({ skipped: reason }, 'skipped');
+    writer.onSkipped?.(reason);
   }
   const outcomes: Outcome[] = [];
   for (const step of steps) {

@@ -1,0 +1,135 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Admission, Context, Verdict } from '../function/define.ts';
+import { Failure } from '../function/failure.ts';
+import type { AdmissionRequest, AdmissionResponse } from '../review/review.ts';
+import { sendFailure, sendText } from './answer.ts';
+import { parseJson, TooLarge, type BodyReader } from './body.ts';
+
+/** A review carries the object and the old object, each up to the 3 MB that the API server takes. */
+const reviewLimit = 7 * 1024 * 1024;
+
+/** Kept back from the caller's time limit, so that our answer arrives before it gives up. */
+const marginMs = 200;
+
+export interface AdmissionOptions<C> {
+  readonly admission: Admission<C>;
+  readonly context: () => Context<C>;
+  readonly bodies: BodyReader;
+  readonly onVerdict: (request: AdmissionRequest, verdict: Verdict, error?: unknown) => void;
+}
+
+/** Answers AdmissionReviews of one webhook path. Once the uid is known the answer is always HTTP 200. */
+export function answerAdmission<C>(
+  options: AdmissionOptions<C>,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    readReview(request, options.bodies)
+      .then((review) => decide(review, timeLimit(request, options.admission), options))
+      .then((answer) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+      })
+      .catch((error: unknown) => refuse(response, error));
+  };
+}
+
+async function readReview(request: IncomingMessage, bodies: BodyReader): Promise<AdmissionRequest> {
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+    throw new WrongMediaType();
+  }
+  const review = parseJson(await bodies.read(request, reviewLimit));
+  if (!isReview(review)) {
+    throw new Failure('malformed', 'not an AdmissionReview of admission.k8s.io/v1 with a request and its uid');
+  }
+  return review.request;
+}
+
+class WrongMediaType extends Error {}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  if (error instanceof WrongMediaType) {
+    sendText(response, 415, 'malformed: send application/json');
+  } else if (error instanceof TooLarge) {
+    sendText(response, 413, `malformed: ${error.message}`);
+  } else {
+    sendFailure(
+      response,
+      error instanceof Failure ? error : new Failure('unavailable', 'read the review', { cause: error }),
+    );
+  }
+}
+
+function isReview(value: unknown): value is { readonly request: AdmissionRequest } {
+  const { apiVersion, kind, request } = fields(value);
+  const { uid } = fields(request);
+  return apiVersion === 'admission.k8s.io/v1' && kind === 'AdmissionReview' && typeof uid === 'string' && uid !== '';
+}
+
+function fields(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** The API server says in the query how long it will wait. */
+function timeLimit({ url = '' }: IncomingMessage, { timeoutSeconds }: { readonly timeoutSeconds: number }): number {
+  const [, given] = /[?&]timeout=(\d+)s/.exec(url) ?? [];
+  const seconds = given === undefined ? timeoutSeconds : Math.min(Number(given), timeoutSeconds);
+  return Math.max(seconds * 1000 - marginMs, 100);
+}
+
+async function decide<C>(request: AdmissionRequest, limitMs: number, options: AdmissionOptions<C>): Promise<string> {
+  const { admission, context, onVerdict } = options;
+  try {
+    const verdict = await withinTime(admission.decide(request, context()), limitMs);
+    onVerdict(request, verdict);
+    return reviewText(request.uid, verdict);
+  } catch (error) {
+    const verdict = fallback(admission);
+    onVerdict(request, verdict, error);
+    return reviewText(request.uid, verdict);
+  }
+}
+
+function withinTime(verdict: Verdict | Promise<Verdict>, limitMs: number): Verdict | Promise<Verdict> {
+  if (!(verdict instanceof Promise)) {
+    return verdict;
+  }
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Failure('unavailable', 'no verdict in time')), limitMs);
+    verdict.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function fallback<C>({ onError }: Admission<C>): Verdict {
+  return onError === 'allow'
+    ? { allow: true }
+    : { allow: false, code: 503, reason: 'ServiceUnavailable', message: 'the check could not be made, try again' };
+}
+
+function reviewText(uid: string, verdict: Verdict): string {
+  return JSON.stringify({
+    kind: 'AdmissionReview',
+    apiVersion: 'admission.k8s.io/v1',
+    response: responseOf(uid, verdict),
+  });
+}
+
+function responseOf(uid: string, verdict: Verdict): AdmissionResponse {
+  const { warnings = [], auditAnnotations } = verdict;
+  const extra = {
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(auditAnnotations === undefined ? {} : { auditAnnotations }),
+  };
+  if (!verdict.allow) {
+    const { code = 403, reason = 'Forbidden', message } = verdict;
+    return { uid, allowed: false, status: { code, reason, message }, ...extra };
+  }
+  const { patch = [] } = verdict;
+  return patch.length === 0
+    ? { uid, allowed: true, ...extra }
+    : {
+        uid,
+        allowed: true,
+        patchType: 'JSONPatch',
+        patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
+        ...extra,
+      };
+}

@@ -1,0 +1,24 @@
+import type { ServerResponse } from 'node:http';
+import { handling, type Failure } from '../function/failure.ts';
+
+/** Nothing to say: the only success that neither a broker nor a kept connection stumbles over. */
+export function sendNothing(response: ServerResponse): void {
+  response.writeHead(204).end();
+}
+
+export function sendText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+}
+
+/** A failure as its status and one line; what is behind a bug stays in the log. */
+export function sendFailure(response: ServerResponse, { kind, message, retryAfter }: Failure): void {
+  const { status, retry } = handling[kind];
+  if (retry) {
+    response.setHeader('retry-after', Math.max(1, Math.ceil(retryAfter ?? 1)));
+  }
+  sendText(response, status, `${kind}: ${message}`);
+}

@@ -1,0 +1,101 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { CloudEvent } from 'cloudevents';
+import { Failure } from '../function/failure.ts';
+import { parseJson } from './body.ts';
+
+type Attributes = Record<string, unknown>;
+
+/**
+ * The events of one HTTP request: binary, structured or batched mode. Throws `malformed` with what is wrong.
+ *
+ * The SDK validates each event; reading the request is done here because the SDK invents a missing id and time, accepts
+ * any specversion, and knows neither upper-case media types, percent-encoded headers nor the bytes of `data_base64`.
+ */
+export function decodeEvents(headers: IncomingHttpHeaders, body: Buffer): readonly CloudEvent<unknown>[] {
+  const mediaType = mediaTypeOf(headers['content-type']);
+  if (mediaType === 'application/cloudevents-batch+json') {
+    const batch = parseJson(body);
+    if (!Array.isArray(batch)) {
+      throw new Failure('malformed', 'a batch must be a JSON array of events');
+    }
+    return batch.map(structured);
+  }
+  if (mediaType === 'application/cloudevents+json') {
+    return [structured(parseJson(body))];
+  }
+  if (mediaType.startsWith('application/cloudevents')) {
+    throw new Failure('malformed', `event format ${mediaType} is not supported, send application/cloudevents+json`);
+  }
+  return [binary(headers, mediaType, body)];
+}
+
+function mediaTypeOf(contentType: string | undefined): string {
+  return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || mediaType.endsWith('+json');
+}
+
+function binary(headers: IncomingHttpHeaders, mediaType: string, body: Buffer): CloudEvent<unknown> {
+  const attributes: Attributes = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith('ce-')) {
+      attributes[name.slice(3)] = decodeHeader(name, String(value));
+    }
+  }
+  if (Object.keys(attributes).length === 0) {
+    throw new Failure('malformed', 'not a CloudEvent: neither ce-* headers nor a CloudEvents content type');
+  }
+  return validated({
+    ...attributes,
+    ...(mediaType === '' ? {} : { datacontenttype: mediaType }),
+    ...(body.length === 0 ? {} : { data: isJson(mediaType) ? parseJson(body) : body.toString() }),
+  });
+}
+
+/** Values beyond printable ASCII travel percent-encoded. */
+function decodeHeader(name: string, value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch (error) {
+    throw new Failure('malformed', `header ${name} is not percent-encoded UTF-8`, { cause: error });
+  }
+}
+
+function structured(event: unknown): CloudEvent<unknown> {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+    throw new Failure('malformed', 'an event must be a JSON object');
+  }
+  const { data_base64: encoded, ...attributes } = event as Attributes;
+  if (encoded === undefined) {
+    return validated(attributes);
+  }
+  if (typeof encoded !== 'string' || 'data' in attributes) {
+    throw new Failure('malformed', 'data_base64 must be a string and stands in place of data');
+  }
+  const bytes = Buffer.from(encoded, 'base64');
+  const { datacontenttype = 'application/json' } = attributes;
+  const json = typeof datacontenttype === 'string' && isJson(mediaTypeOf(datacontenttype));
+  return validated({ ...attributes, data: json ? parseJson(bytes) : bytes.toString() });
+}
+
+function validated(attributes: Attributes): CloudEvent<unknown> {
+  for (const required of ['specversion', 'id', 'source', 'type']) {
+    const value = attributes[required];
+    if (typeof value !== 'string' || value === '') {
+      throw new Failure('malformed', `event attribute ${required} is missing`);
+    }
+  }
+  if (attributes['specversion'] !== '1.0') {
+    throw new Failure(
+      'malformed',
+      `specversion ${JSON.stringify(attributes['specversion'])} is not supported, send 1.0`,
+    );
+  }
+  try {
+    return new CloudEvent(attributes);
+  } catch (error) {
+    throw new Failure('malformed', 'event attributes are not valid', { cause: error });
+  }
+}

@@ -1,0 +1,77 @@
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import https, { type ServerOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+export type Answerer = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface FrontOptions {
+  readonly port: number;
+  readonly host?: string | undefined;
+  /** With a certificate the listener speaks TLS. */
+  readonly tls?: Pick<ServerOptions, 'cert' | 'key'> | undefined;
+  readonly answer: Answerer;
+}
+
+/** A listening port that can be closed without failing a request. */
+export interface Front {
+  readonly url: URL;
+  /** From now on every answer asks its sender to open a new connection next time. */
+  readonly wean: () => void;
+  /** Stops listening and resolves when the last answer is out. */
+  readonly close: () => Promise<void>;
+}
+
+/** Go clients keep idle connections for 90 s; whoever closes first must not be us, or a request dies on the way. */
+const keepAliveMs = 100_000;
+
+/** What hangs longer than this after the port was closed, such as half a request, is cut. */
+const closingMs = 60_000;
+
+export async function openFront({ port, host, tls, answer }: FrontOptions): Promise<Front> {
+  const inFlight = new Set<ServerResponse>();
+  let weaning = false;
+
+  function serve(request: IncomingMessage, response: ServerResponse): void {
+    inFlight.add(response);
+    response.once('close', () => inFlight.delete(response));
+    if (weaning) {
+      response.shouldKeepAlive = false;
+    }
+    answer(request, response);
+  }
+
+  function wean(): void {
+    weaning = true;
+    for (const response of inFlight) {
+      response.shouldKeepAlive = false;
+    }
+  }
+
+  async function close(): Promise<void> {
+    wean();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    const timer = setTimeout(() => server.closeAllConnections(), closingMs);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  const server = tls === undefined ? http.createServer(serve) : https.createServer(tls, serve);
+  server.keepAliveTimeout = keepAliveMs;
+  server.headersTimeout = keepAliveMs + 5_000;
+  server.requestTimeout = 300_000;
+  await listen(server, port, host);
+  const address = server.address() as AddressInfo;
+  const url = new URL(`${tls === undefined ? 'http' : 'https'}://${host ?? '127.0.0.1'}:${address.port}`);
+  return { url, wean, close };
+}
+
+function listen(server: Server, port: number, host: string | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(error.code === 'EADDRINUSE' ? new Error(`port ${port} is taken`, { cause: error }) : error);
+    });
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
+  });
+}

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { ConfigError, dnsLabel, flag, integer, oneOf, parseConfig, text, type Environment } from './function/config.ts';
+import type { Definition } from './function/define.ts';
+
+/** What a process needs to know, whichever functions it serves. */
+export const ProcessSettings = z.object({
+  PORT: integer({ about: 'HTTP: events, routes, health, metrics', example: '8080', min: 0, max: 65_535 }).default(8080),
+  TLS_PORT: integer({ about: 'HTTPS: admission', example: '9443', min: 0, max: 65_535 }).default(9443),
+  TLS_CERT_FILE: text({ about: 'certificate of the admission listener', example: '/tls/tls.crt' }).optional(),
+  TLS_KEY_FILE: text({ about: 'key of the admission listener', example: '/tls/tls.key' }).optional(),
+  KUBECONFIG: text({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' }).optional(),
+  POD_NAMESPACE: text({ about: 'own namespace', example: 'kube-reflex', pattern: dnsLabel }).optional(),
+  LOG_LEVEL: oneOf(['info', 'trace', 'debug', 'warn', 'error', 'silent'], { about: 'least level to log' }).default(
+    'info',
+  ),
+  DRAIN_SECONDS: integer({
+    about: 'how long to go on serving after SIGTERM, until no more requests are sent here',
+    example: '5',
+    min: 0,
+    max: 300,
+  }).default(5),
+});
+export type ProcessSettings = z.output<typeof ProcessSettings>;
+
+/** How the runtime treats one function. */
+export const FunctionSettings = z.object({
+  ROLE: oneOf(['all', 'events', 'admission'], { about: 'which half of the function this process is' }).default('all'),
+  TIMEOUT_SECONDS: integer({ about: 'longest run of a handler', example: '60', min: 1, max: 3600 }).default(60),
+  MAX_RUNNING: integer({ about: 'handlers under way at once', example: '16', min: 1, max: 1000 }).default(16),
+  MAX_WAITING: integer({ about: 'events that may wait; more get 503', example: '1000', min: 1, max: 100_000 }).default(
+    1000,
+  ),
+  DRY_RUN: flag({ about: 'log what would be written, write nothing' }).default(false),
+});
+export type FunctionSettings = z.output<typeof FunctionSettings>;
+
+/** A function with its settings read. */
+export interface Configured {
+  readonly definition: Definition;
+  readonly config: unknown;
+  readonly settings: FunctionSettings;
+}
+
+/** All settings of the process, or one error that names everything that is wrong. */
+export function readSettings(
+  definitions: readonly Definition[],
+  environment: Environment,
+): { readonly settings: ProcessSettings; readonly configured: readonly Configured[] } {
+  const problems: string[] = [];
+
+  function attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) {
+        throw error;
+      }
+      problems.push(...error.problems);
+      return undefined;
+    }
+  }
+
+  const settings = attempt(() => parseConfig(ProcessSettings, environment));
+  const configured = definitions.flatMap((definition) => {
+    const settings = attempt(() => parseConfig(FunctionSettings, environment, definition.name));
+    const config = attempt(() => parseConfig(definition.config, environment, definition.name));
+    return settings === undefined ? [] : [{ definition, config, settings }];
+  });
+  if (settings === undefined || problems.length > 0) {
+    throw new ConfigError([...new Set(problems)]);
+  }
+  return { settings, configured };
+}
