@@ -6,9 +6,9 @@ import type { Definition } from './function/define.ts';
 export const ProcessSettings = z.object({
   PORT: integer({ about: 'HTTP: events, routes, health, metrics', example: '8080', min: 0, max: 65_535 }).default(8080),
   TLS_PORT: integer({ about: 'HTTPS: admission', example: '9443', min: 0, max: 65_535 }).default(9443),
-  TLS_CERT_FILE: text({ about: 'certificate of the admission listener', example: '/tls/tls.crt' }).optional(),
-  TLS_KEY_FILE: text({ about: 'key of the admission listener', example: '/tls/tls.key' }).optional(),
-  KUBECONFIG: text({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' }).optional(),
+  TLS_CERT_FILE: file({ about: 'certificate of the admission listener', example: '/tls/tls.crt' }).optional(),
+  TLS_KEY_FILE: file({ about: 'key of the admission listener', example: '/tls/tls.key' }).optional(),
+  KUBECONFIG: file({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' }).optional(),
   POD_NAMESPACE: text({ about: 'own namespace', example: 'kube-reflex', pattern: dnsLabel }).optional(),
   LOG_LEVEL: oneOf(['info', 'trace', 'debug', 'warn', 'error', 'silent'], { about: 'least level to log' }).default(
     'info',

@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import * as z from 'zod';
 
 /** The settings of a function: a zod object whose keys are the names of environment variables. */
@@ -44,7 +45,11 @@ function describeProblem({ path, message }: z.core.$ZodIssue, given: readonly Gi
   return `${found?.variable ?? key} ${problem}${example === undefined ? '' : ` (example: ${example})`}`;
 }
 
+/** A default or an optional is wrapped around the setting that carries the example. */
 function exampleOf(setting: unknown): string | undefined {
+  if (setting instanceof z.ZodDefault || setting instanceof z.ZodOptional) {
+    return exampleOf(setting.unwrap());
+  }
   const example = setting instanceof z.ZodType ? setting.meta()?.['example'] : undefined;
   return typeof example === 'string' ? example : undefined;
 }
@@ -88,6 +93,20 @@ export function oneOf<const Value extends string>(
 
 export function flag({ about }: Omit<About, 'example'>): z.ZodCodec<z.ZodString, z.ZodBoolean> {
   return z.stringbool({ error: 'must be true or false' }).meta({ about, example: 'true' });
+}
+
+/** A file that must be readable when the process starts. */
+export function file(about: About): z.ZodString {
+  return text(about).refine(isReadable, 'must be a readable file');
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A comma-separated list. */
