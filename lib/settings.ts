@@ -1,5 +1,15 @@
 import * as z from 'zod';
-import { ConfigError, dnsLabel, flag, integer, oneOf, parseConfig, text, type Environment } from './function/config.ts';
+import {
+  ConfigError,
+  dnsLabel,
+  file,
+  flag,
+  integer,
+  oneOf,
+  parseConfig,
+  text,
+  type Environment,
+} from './function/config.ts';
 import type { Definition } from './function/define.ts';
 
 /** What a process needs to know, whichever functions it serves. */
