@@ -31,6 +31,15 @@ export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment
   throw new ConfigError(result.error.issues.map((issue) => describeProblem(issue, given, schema)));
 }
 
+/** The example of each setting that has to be given: enough to start with, and what a manifest shows as placeholder. */
+export function exampleEnvironment(schema: z.ZodObject): Record<string, string> {
+  const shape = schema.shape as Readonly<Record<string, unknown>>;
+  const required = Object.entries(shape).filter(
+    ([, setting]) => setting instanceof z.ZodType && !setting.safeParse(undefined).success,
+  );
+  return Object.fromEntries(required.map(([name, setting]) => [name, exampleOf(setting) ?? '']));
+}
+
 interface Given {
   readonly key: string;
   readonly variable: string;

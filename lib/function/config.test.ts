@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import * as z from 'zod';
+import { dnsLabel, exampleEnvironment, flag, integer, list, oneOf, parseConfig, text } from './config.ts';
+
+const Config = z.object({
+  TARGET: text({
+    about: 'where to',
+    example: 'ingress.default.svc',
+    pattern: { test: /^[a-z.]+$/, says: 'must be a name' },
+  }),
+  RETRIES: integer({ about: 'how often', example: '3', min: 0, max: 9 }).default(3),
+  MODE: oneOf(['auto', 'manual'], { about: 'how' }).default('auto'),
+  ADOPT: flag({ about: 'whether' }).default(false),
+  NAMESPACES: list({ about: 'which', example: 'a,b', item: dnsLabel }).default([]),
+});
+
+describe('settings', () => {
+  it('prefers the variable that carries the name of the function', () => {
+    const environment = {
+      TARGET: 'common',
+      COREDNS_SYNC_TARGET: 'own',
+      RETRIES: '5',
+      ADOPT: 'true',
+      NAMESPACES: 'a, b,',
+    };
+
+    expect(parseConfig(Config, environment, 'coredns-sync')).toEqual({
+      TARGET: 'own',
+      RETRIES: 5,
+      MODE: 'auto',
+      ADOPT: true,
+      NAMESPACES: ['a', 'b'],
+    });
+  });
+
+  it('takes an empty variable as absent', () => {
+    expect(parseConfig(Config, { TARGET: 'a', RETRIES: '' }).RETRIES).toBe(3);
+  });
+
+  it('names every problem at once, with the variable, what is wrong and an example', () => {
+    const environment = { X_RETRIES: 'many', MODE: 'x', ADOPT: 'perhaps', NAMESPACES: 'a,B' };
+
+    expect(() => parseConfig(Config, environment, 'x')).toThrow(
+      [
+        'wrong settings',
+        '  TARGET is required (example: ingress.default.svc)',
+        '  X_RETRIES must be a whole number from 0 to 9, got "many" (example: 3)',
+        '  MODE must be one of auto, manual, got "x" (example: auto)',
+        '  ADOPT must be true or false, got "perhaps" (example: true)',
+        '  NAMESPACES must be a DNS label (a-z, 0-9, -), got "a,B" (example: a,b)',
+      ].join('\n'),
+    );
+  });
+
+  it('shows no more of a long value than a line holds', () => {
+    expect(() => parseConfig(Config, { TARGET: 'X'.repeat(1000) })).toThrow(`got "${'X'.repeat(60)}…"`);
+  });
+
+  it('gives examples for just what is required', () => {
+    expect(exampleEnvironment(Config)).toEqual({ TARGET: 'ingress.default.svc' });
+  });
+});
