@@ -7,6 +7,8 @@ export interface Target {
   readonly url: string;
   readonly ca: string;
   readonly token: string;
+  /** Makes the server forget all but its present state, as compaction does; it may be unreachable meanwhile. */
+  readonly forget: () => Promise<void>;
 }
 
 /** Any body that the API sends, loosely: a case names the fields it cares about. */
@@ -39,15 +41,14 @@ export interface Call {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
 export interface Client {
-  readonly target: Target;
-  call(method: Method, path: string, call?: Call): Promise<Reply>;
-  /** Opens a request whose body is read as it arrives; `undefined` headers mean admin. */
-  options(method: Method, path: string, call?: Call): RequestOptions;
-  close(): void;
+  readonly call: (method: Method, path: string, call?: Call) => Promise<Reply>;
+  /** What `node:https` needs for a request whose answer is read as it arrives. */
+  readonly options: (method: Method, path: string, call?: Call) => RequestOptions;
+  readonly close: () => void;
 }
 
 /** Speaks plain HTTPS, so that nothing between the suite and the server smooths over a difference. */
-export function createClient(target: Target): Client {
+export function createClient(target: Pick<Target, 'url' | 'ca' | 'token'>): Client {
   const agent = new Agent({ keepAlive: true, ca: target.ca });
   function options(method: Method, path: string, { query = {}, headers = {}, body }: Call = {}): RequestOptions {
     const { hostname, port } = new URL(target.url);
@@ -62,7 +63,10 @@ export function createClient(target: Target): Client {
       headers: {
         authorization: `Bearer ${target.token}`,
         accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        // Node sends no length of its own with DELETE.
+        ...(body === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(encoded(body)) }),
         ...headers,
       },
     };
@@ -70,7 +74,7 @@ export function createClient(target: Target): Client {
   function call(method: Method, path: string, call: Call = {}): Promise<Reply> {
     return exchange(options(method, path, call), call.body);
   }
-  return { target, call, options, close: () => agent.destroy() };
+  return { call, options, close: () => agent.destroy() };
 }
 
 function exchange(options: RequestOptions, body: unknown): Promise<Reply> {
@@ -91,8 +95,12 @@ function exchange(options: RequestOptions, body: unknown): Promise<Reply> {
       });
     });
     outgoing.on('error', reject);
-    outgoing.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+    outgoing.end(body === undefined ? undefined : encoded(body));
   });
+}
+
+function encoded(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 function parsed(text: string): Body {

@@ -1,6 +1,6 @@
 module real/istio
 
-go 1.26.8
+go 1.25.0
 
 tool (
 	istio.io/istio/istioctl/cmd/istioctl

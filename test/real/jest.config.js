@@ -1,0 +1,11 @@
+import base from '../../jest.config.js';
+
+/** Real programs: `npm run test:real` builds them first, so that no test waits for a compiler. */
+export default {
+  ...base,
+  rootDir: '../..',
+  testMatch: ['<rootDir>/test/real/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  testTimeout: 60_000,
+  maxWorkers: 1,
+};
