@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { parseCron, type Cron } from './cron.ts';
+import { createLane, type Lane, type LaneOptions, type Pacing, type Report } from './deliver.ts';
+import { bareObject, changeEvent, tickEvent, type Origin, type Stamp } from './event.ts';
+import type { Observation, View } from './reflect.ts';
+import { createSink } from './sink.ts';
+import { keepTicking } from './tick.ts';
+import { interestsOf, type Interest, type SourceWatch } from './view.ts';
+
+/** What one function wants to hear of, and where. */
+export interface Subscription {
+  /** The function's name; its ticks carry it as the name of a PingSource. */
+  readonly name: string;
+  readonly sink: URL;
+  readonly watches: readonly SourceWatch[];
+  /** Five-field cron schedule, in UTC. */
+  readonly tick?: string | undefined;
+}
+
+export interface Sent {
+  readonly function: string;
+  /** The type of the CloudEvent. */
+  readonly type: string;
+  readonly tries: number;
+}
+
+export interface Failed {
+  readonly function: string;
+  readonly type: string;
+  readonly why: string;
+  /** Refused for good; otherwise it is kept and sent again. */
+  readonly lost: boolean;
+}
+
+/** What the branches of one source share. */
+export interface Trunk {
+  readonly origin: Origin;
+  readonly log: Logger;
+  readonly now: () => Date;
+  readonly pacing: Pacing;
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
+  readonly onSent?: ((sent: Sent) => void) | undefined;
+  readonly onFailed?: ((failed: Failed) => void) | undefined;
+}
+
+/** What is sent to one function. */
+export interface Branch {
+  readonly outlets: readonly Outlet[];
+  readonly waiting: () => number;
+  /** Resolves when nothing more is sent. */
+  readonly ended: Promise<unknown>;
+}
+
+/** Takes observations of one view. */
+export interface Outlet {
+  readonly view: View;
+  readonly accept: (observation: Observation) => void;
+}
+
+/** A subscription whose schedule and watches were read, before anything is started. */
+export interface Wish {
+  readonly name: string;
+  readonly sink: URL;
+  readonly interests: readonly Interest[];
+  readonly cron?: Cron;
+}
+
+/** Throws when the schedule is wrong. */
+export function wishOf({ name, sink, watches, tick }: Subscription, ownNamespace: string): Wish {
+  return {
+    name,
+    sink,
+    interests: interestsOf(watches, ownNamespace),
+    ...(tick === undefined ? {} : { cron: parseCron(tick) }),
+  };
+}
+
+export function grow({ name, sink: url, interests, cron }: Wish, trunk: Trunk): Branch {
+  const sink = createSink(url);
+  const common = { sink, report: reportOf(name, url, trunk), stop: trunk.stop, abort: trunk.abort };
+  const changes = interests.map((interest) => ({ interest, lane: changeLane(interest, trunk, common) }));
+  const ticks = cron === undefined ? undefined : tickLane(name, trunk, common);
+  const lanes = [...changes.map(({ lane }) => lane), ...(ticks === undefined ? [] : [ticks])];
+  const ticking =
+    cron === undefined ? undefined : keepTicking({ ...trunk, ...trunk.pacing, cron, signal: trunk.stop, tick });
+
+  function tick(): void {
+    ticks?.push('tick');
+  }
+
+  return {
+    outlets: changes.map(({ interest, lane }) => outlet(interest, lane)),
+    waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting(), 0),
+    ended: Promise.all([ticking, ...lanes.map(({ ended }) => ended)]).finally(() => sink.close()),
+  };
+}
+
+type Common = Pick<LaneOptions<never>, 'sink' | 'report' | 'stop' | 'abort'>;
+
+function changeLane({ mode }: Interest, { origin, now, pacing }: Trunk, common: Common): Lane<Observation> {
+  return createLane<Observation>({
+    ...common,
+    pacing,
+    keyOf: ({ key }) => key,
+    // The sink has not heard of an object whose `add` still waits.
+    merge: (older, newer) =>
+      older.change === 'add' && newer.change === 'update' ? { ...newer, change: 'add' } : newer,
+    messageOf: (observation) => changeEvent(observation, mode, origin, stamp(now)),
+  });
+}
+
+/** Ticks that a slow function has not taken yet are one tick. */
+function tickLane(name: string, { origin, now, pacing }: Trunk, common: Common): Lane<'tick'> {
+  return createLane<'tick'>({
+    ...common,
+    pacing: { ...pacing, crowd: 1 },
+    keyOf: (tick) => tick,
+    merge: (_older, newer) => newer,
+    messageOf: () => tickEvent(name, origin.namespace, stamp(now)),
+  });
+}
+
+function outlet({ view, mode, names }: Interest, lane: Lane<Observation>): Outlet {
+  return {
+    view,
+    accept: ({ key, change, object }) => {
+      if (names === undefined || names.has(object.metadata?.name ?? '')) {
+        lane.push({ key, change, object: mode === 'Reference' ? bareObject(object) : object });
+      }
+    },
+  };
+}
+
+function stamp(now: () => Date): Stamp {
+  return { id: randomUUID(), time: now() };
+}
+
+/** Counts every event; logs what is lost, and of an outage its beginning and its end. */
+function reportOf(name: string, sink: URL, { log, onSent, onFailed }: Trunk): Report {
+  const lines = log.child({ function: name, sink: sink.href });
+  return {
+    sent: ({ headers }, tries) => onSent?.({ function: name, type: headers['ce-type'] ?? '', tries }),
+    lost: ({ headers }, why) => {
+      const type = headers['ce-type'] ?? '';
+      lines.error({ type, subject: headers['ce-subject'], why }, 'event refused for good');
+      onFailed?.({ function: name, type, why, lost: true });
+    },
+    kept: ({ headers }, why, isFirst) => {
+      const type = headers['ce-type'] ?? '';
+      lines[isFirst ? 'warn' : 'debug']({ type, subject: headers['ce-subject'], why }, 'event kept, sent again later');
+      onFailed?.({ function: name, type, why, lost: false });
+    },
+    recovered: (waiting) => lines.info({ waiting }, 'the sink takes events again'),
+  };
+}

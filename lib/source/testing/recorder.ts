@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { KubeObject } from '../../kube/wire.ts';
+
+/** One request that a sink got. */
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** `add a`, `update default/b`, `tick`: what the headers say. */
+  readonly says: string;
+  /** The data, in Resource mode the whole object. */
+  readonly object: KubeObject;
+}
+
+/** A status, a broken connection, or an answer that comes later. */
+export type Answer = number | 'cut' | Promise<number>;
+
+/** A sink that writes down what it gets. */
+export interface Recorder {
+  readonly url: URL;
+  readonly received: readonly Received[];
+  /** What those say that were answered with 2xx. */
+  readonly accepted: readonly Received[];
+  readonly connections: () => number;
+  /** Answers 204 until told otherwise. */
+  answerWith: (answer: (event: Received) => Answer) => void;
+  readonly close: () => Promise<void>;
+}
+
+export async function startRecorder(): Promise<Recorder> {
+  const received: Received[] = [];
+  const accepted: Received[] = [];
+  let connections = 0;
+  let answerTo: (event: Received) => Answer = acceptAll;
+
+  const server = createServer((request, response) => {
+    void request.toArray().then(async (chunks: Buffer[]) => {
+      const event = receivedOf(request.headers, Buffer.concat(chunks).toString());
+      received.push(event);
+      const answer = await answerTo(event);
+      if (answer === 'cut') {
+        request.destroy();
+        return;
+      }
+      if (answer < 300) {
+        accepted.push(event);
+      }
+      response.writeHead(answer).end();
+    });
+  });
+  server.on('connection', () => (connections += 1));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/some-function`),
+    received,
+    accepted,
+    connections: () => connections,
+    answerWith: (answer) => (answerTo = answer),
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function acceptAll(): Answer {
+  return 204;
+}
+
+function receivedOf(headers: IncomingHttpHeaders, body: string): Received {
+  const place = [headers['ce-namespace'], headers['ce-name']].filter((part) => part !== '').join('/');
+  const change = String(headers['ce-type']).split('.').at(-1) ?? '';
+  return {
+    headers,
+    body,
+    says: change === 'ping' ? 'tick' : `${change} ${place}`,
+    object: (body === '' ? {} : JSON.parse(body)) as KubeObject,
+  };
+}
