@@ -1,0 +1,62 @@
+import { access, readdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Definition } from '../function/define.ts';
+
+/** A function and where it lives. */
+export interface Found {
+  readonly folder: string;
+  readonly definition: Definition;
+}
+
+/** The functions of a folder, one per subfolder with an `index.ts`, in the order of their names. */
+export async function findFunctions(root: string): Promise<Found[]> {
+  const folders = await foldersOf(root);
+  return Promise.all(folders.map((folder) => loadFunction(folder)));
+}
+
+/** The function that the folder's `index.ts` exports by default. */
+export async function loadFunction(folder: string): Promise<Found> {
+  const file = resolve(folder, 'index.ts');
+  const { default: definition } = (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
+  if (!isDefinition(definition)) {
+    throw new Error(`load ${file}: it must export by default what defineFunction returns`);
+  }
+  const expected = basename(resolve(folder));
+  if (definition.name !== expected) {
+    throw new Error(`load ${file}: the function must be named as its folder, "${expected}", not "${definition.name}"`);
+  }
+  return { folder, definition };
+}
+
+async function foldersOf(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch((error: unknown) => {
+    if (isMissing(error)) {
+      return [];
+    }
+    throw error;
+  });
+  const folders = entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(root, name))
+    .sort();
+  const kept = await Promise.all(folders.map((folder) => exists(join(folder, 'index.ts'))));
+  return folders.filter((_folder, index) => kept[index]);
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function isDefinition(value: unknown): value is Definition {
+  return typeof value === 'object' && value !== null && 'name' in value && 'config' in value;
+}
