@@ -17,6 +17,8 @@ import type { Schema } from './schema.ts';
 export interface Manager {
   readonly entry: ManagedFieldsEntry;
   readonly fields: FieldSet;
+  /** The fields as they were read, while they have not changed. */
+  readonly wire?: object;
 }
 
 /** The writers of an object by their identity. */
@@ -117,7 +119,7 @@ export function takeAway(managers: Managers, { added, modified, removed }: Compa
   for (const [id, manager] of managers) {
     const fields = difference(manager.fields, taken);
     if (!isEmpty(fields)) {
-      rest.set(id, fields === manager.fields ? manager : { ...manager, fields });
+      rest.set(id, fields === manager.fields ? manager : { entry: manager.entry, fields });
     }
   }
   return rest;
@@ -165,20 +167,21 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
     if (!isKnown || (entry.apiVersion ?? '') === '' || entry.fieldsType !== 'FieldsV1') {
       return undefined;
     }
-    managers.set(identity(entry), { entry, fields: decodeFields(entry.fieldsV1) });
+    const { fieldsV1: wire = {} } = entry;
+    managers.set(identity(entry), { entry, fields: decodeFields(wire), wire });
   }
   return managers;
 }
 
 /** Writes `managedFields`: appliers first, then by time. */
 export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
-  const entries = [...managers.values()].map(({ entry, fields }) => ({
+  const entries = [...managers.values()].map(({ entry, fields, wire }) => ({
     manager: entry.manager ?? '',
     operation: entry.operation ?? ('Update' as const),
     apiVersion: entry.apiVersion ?? '',
     ...(entry.time === undefined ? {} : { time: entry.time }),
     fieldsType: 'FieldsV1' as const,
-    fieldsV1: encodeFields(fields),
+    fieldsV1: wire ?? encodeFields(fields),
     ...(entry.subresource === undefined ? {} : { subresource: entry.subresource }),
   }));
   return entries.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
