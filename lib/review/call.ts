@@ -50,16 +50,20 @@ export async function callWebhook(
   review: AdmissionReview,
   options: CallOptions & { readonly agent?: Agent },
 ): Promise<AdmissionReview> {
-  const url = new URL(target.url);
-  url.searchParams.set('timeout', `${Math.ceil(options.timeoutMs / 1000)}s`);
+  const url = withTimeout(target.url, options.timeoutMs);
   const deadline = AbortSignal.timeout(options.timeoutMs);
   const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
   try {
     const answer = await post(JSON.stringify(review), { ...requestOptions(url, target, options.agent), signal });
     return read(answer);
   } catch (error) {
-    throw error instanceof WebhookFailure ? error : connectionFailure(url.href, error, deadline.aborted);
+    throw error instanceof WebhookFailure ? error : connectionFailure(url, error, deadline.aborted);
   }
+}
+
+/** Works on the text: `URL` would drop a port 443 that messages and the Host header show. */
+function withTimeout(url: string, timeoutMs: number): string {
+  return `${url}${url.includes('?') ? '&' : '?'}timeout=${Math.ceil(timeoutMs / 1000)}s`;
 }
 
 interface Answer {
@@ -85,20 +89,20 @@ function agentFor(agents: Map<string, Agent>, target: WebhookTarget): Agent {
   return agent;
 }
 
-function requestOptions(url: URL, target: WebhookTarget, agent: Agent | undefined): RequestOptions {
-  const { address } = target;
+function requestOptions(text: string, target: WebhookTarget, agent: Agent | undefined): RequestOptions {
+  const url = new URL(text);
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
   return {
-    host: address?.host ?? url.hostname,
-    port: address?.port ?? (url.port === '' ? 443 : Number(url.port)),
+    ...(target.address ?? { host: hostname, port: url.port === '' ? 443 : Number(url.port) }),
     path: `${url.pathname}${url.search}`,
     method: 'POST',
     headers: {
-      host: url.host,
+      host: text.split('/')[2] ?? url.host,
       'user-agent': 'kube-apiserver-admission',
       'content-type': 'application/json',
       accept: 'application/json, */*',
     },
-    ...serverNameOf(target.serverName ?? url.hostname),
+    ...serverNameOf(target.serverName ?? hostname),
     ...(target.ca === undefined ? {} : { ca: target.ca }),
     ...(agent === undefined ? {} : { agent }),
   };
