@@ -29,18 +29,29 @@ export function refusalOf(what: string, answer: Answer): Refusal {
 }
 
 function kindOf(code: number, status: Partial<Status>): FailureKind {
-  if (code === 409 || isFailedTest(code, status)) {
-    return 'conflict';
+  switch (code) {
+    case 409:
+      return isContested(status) ? 'impossible' : 'conflict';
+    case 422:
+      return isFailedTest(status) ? 'conflict' : 'impossible';
+    case 429:
+      return 'throttled';
+    case 401:
+    case 410:
+      return 'unavailable';
+    default:
+      return code >= 500 ? 'unavailable' : 'impossible';
   }
-  if (code === 429) {
-    return 'throttled';
-  }
-  return code >= 500 || code === 401 || code === 410 ? 'unavailable' : 'impossible';
 }
 
-/** A JSON patch whose `test` fails, or whose path has vanished, answers 422: somebody else wrote in between. */
-function isFailedTest(code: number, { details }: Partial<Status>): boolean {
-  return code === 422 && details?.causes?.some(({ reason }) => reason === 'UnexpectedServerResponse') === true;
+/** Another manager owns a field of an apply, and will own it at the next try too. */
+function isContested({ details }: Partial<Status>): boolean {
+  return details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict') === true;
+}
+
+/** A JSON patch whose `test` fails or whose path has vanished: somebody wrote in between. Invalid objects come with causes. */
+function isFailedTest({ details }: Partial<Status>): boolean {
+  return (details?.causes ?? []).length === 0;
 }
 
 function statusOf({ body }: Answer): Partial<Status> {
