@@ -40,7 +40,7 @@ export async function startRecorder(): Promise<Recorder> {
       received.push(event);
       const answer = await answerTo(event);
       if (answer === 'cut') {
-        request.destroy();
+        request.socket.destroy();
         return;
       }
       if (answer < 300) {
