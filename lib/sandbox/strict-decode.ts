@@ -89,5 +89,5 @@ export function printGo(value: unknown): string {
     const names = Object.keys(value).sort();
     return `map[${names.map((name) => `${name}:${printGo(value[name])}`).join(' ')}]`;
   }
-  return value === null ? '<nil>' : String(value as string | number | boolean);
+  return typeof value === 'string' ? value : value === null ? '<nil>' : JSON.stringify(value);
 }
