@@ -25,6 +25,11 @@ export function startApp(definition: Definition, { environment = {}, log, ...opt
   });
 }
 
+/** For apps that are not expected to look at a cluster. */
+export function noCluster(): Promise<never> {
+  return Promise.reject(new Error('there is no cluster'));
+}
+
 export interface Sent {
   readonly method?: string;
   readonly path?: string;

@@ -181,7 +181,10 @@ export interface Scaling {
   readonly memory?: string;
 }
 
-/** Returns its argument: it exists so that `config` types the context of every handler. */
-export function defineFunction<C>(definition: Definition<C>): Definition<C> {
-  return definition;
+/**
+ * Returns its argument: it exists so that `config` types the context of every handler. The type of the settings is
+ * forgotten on the way out, since the runtime hands each definition only what its own schema has parsed.
+ */
+export function defineFunction<C>(definition: Definition<C>): Definition {
+  return definition as Definition;
 }

@@ -5,7 +5,7 @@ import { plan } from './plan.ts';
 import { observe } from './sources.ts';
 
 /** The smallest function that uses every part of the runtime: contract tests and `npm start` run it. */
-export default defineFunction<Config>({
+export default defineFunction({
   name: 'host-census',
   summary: 'keeps a ConfigMap with every host that an Ingress asks for',
   config: Config,
