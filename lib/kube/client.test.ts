@@ -1,0 +1,358 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { createKube, type Call, type Kube, type KubeOptions } from './client.ts';
+import { configMaps, pods } from './resource.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+type Script = (request: IncomingMessage & { body: string }, response: ServerResponse) => unknown;
+
+const closers: (() => void)[] = [];
+
+afterEach(() => {
+  for (const close of closers.splice(0)) {
+    close();
+  }
+});
+
+describe('reading the cluster', () => {
+  it('keeps fields that no model knows', async () => {
+    const object = {
+      metadata: { name: 'a', futureField: 1 },
+      spec: { containers: [{ name: 'c', brandNew: { x: [1] } }] },
+    };
+    const { kube } = await cluster((_request, response) => json(response, 200, object));
+
+    expect(await kube.get(pods, { namespace: 'default', name: 'a' })).toEqual(object);
+  });
+
+  it('answers undefined for an object that is not there', async () => {
+    const { kube } = await cluster((_request, response) => status(response, 404, 'NotFound'));
+
+    expect(await kube.get(pods, { namespace: 'default', name: 'a' })).toBeUndefined();
+  });
+
+  it('escapes names in paths', async () => {
+    const paths: (string | undefined)[] = [];
+    const { kube } = await cluster(({ url }, response) => {
+      paths.push(url);
+      json(response, 200, {});
+    });
+
+    await kube.get(pods, { namespace: 'a b', name: '../x?y' });
+
+    expect(paths).toEqual(['/api/v1/namespaces/a%20b/pods/..%2Fx%3Fy']);
+  });
+
+  it('uses one connection for many calls and counts each', async () => {
+    const connections = new Set<unknown>();
+    const { kube, calls } = await cluster((request, response) => {
+      connections.add(request.socket);
+      json(response, 200, { metadata: {} });
+    });
+
+    for (let n = 0; n < 50; n += 1) {
+      await kube.get(pods, { namespace: 'default', name: 'a' });
+    }
+
+    expect(connections.size).toBe(1);
+    expect(calls).toHaveLength(50);
+    expect(calls[0]).toMatchObject({ verb: 'get', resource: 'pods', code: 200, sentBytes: 0, receivedBytes: 15 });
+  });
+
+  it('reads all pages of one snapshot', async () => {
+    const { kube } = await cluster(({ url = '' }, response) => {
+      const from = Number(new URL(url, 'http://x').searchParams.get('continue') ?? 0);
+      const more = from < 4 ? { continue: String(from + 2) } : {};
+      json(response, 200, { metadata: { resourceVersion: '7', ...more }, items: [{ n: from }, { n: from + 1 }] });
+    });
+
+    expect(await kube.list(pods, { pageSize: 2 })).toEqual({
+      resourceVersion: '7',
+      items: [0, 1, 2, 3, 4, 5].map((n) => ({ n })),
+    });
+  });
+
+  it('starts a list over when its snapshot has expired, and mixes nothing', async () => {
+    let lists = 0;
+    const { kube } = await cluster(({ url = '' }, response) => {
+      if (new URL(url, 'http://x').searchParams.has('continue')) {
+        return lists === 1
+          ? status(response, 410, 'Expired')
+          : json(response, 200, { metadata: { resourceVersion: '9' }, items: [{ n: 'b2' }] });
+      }
+      lists += 1;
+      return json(response, 200, {
+        metadata: { resourceVersion: String(lists), continue: 'x' },
+        items: [{ n: `a${lists}` }],
+      });
+    });
+
+    expect(await kube.list(pods)).toEqual({ resourceVersion: '9', items: [{ n: 'a2' }, { n: 'b2' }] });
+  });
+
+  it('asks for metadata only', async () => {
+    const accepts: (string | undefined)[] = [];
+    const { kube } = await cluster(({ headers }, response) => {
+      accepts.push(headers.accept);
+      json(response, 200, { metadata: { resourceVersion: '1' }, items: null });
+    });
+
+    expect(await kube.listMetadata(pods)).toEqual({ resourceVersion: '1', items: [] });
+    expect(accepts).toEqual(['application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1']);
+  });
+});
+
+describe('trouble with the API server', () => {
+  it.each([
+    [403, 'Forbidden', 'impossible'],
+    [400, 'BadRequest', 'impossible'],
+    [429, 'TooManyRequests', 'throttled'],
+    [500, 'InternalError', 'unavailable'],
+    [503, 'ServiceUnavailable', 'unavailable'],
+  ])('turns %i into a failure that says whether trying again helps', async (code, reason, kind) => {
+    const { kube } = await cluster((_request, response) => status(response, code, reason));
+
+    await expect(kube.list(pods)).rejects.toMatchObject({ kind, code, reason });
+  });
+
+  it('waits as long as the server asks, if that is short', async () => {
+    let tries = 0;
+    const { kube, calls } = await cluster((_request, response) => {
+      tries += 1;
+      return tries < 3
+        ? status(response.setHeader('retry-after', '0'), 429, 'TooManyRequests')
+        : json(response, 200, {});
+    });
+
+    await kube.get(pods, { namespace: 'default', name: 'a' });
+
+    expect(calls.map(({ code }) => code)).toEqual([429, 429, 200]);
+  });
+
+  it('passes on a longer wait instead of holding up the event', async () => {
+    const { kube, calls } = await cluster((_request, response) =>
+      status(response.setHeader('retry-after', '9'), 429, 'TooManyRequests'),
+    );
+
+    await expect(kube.get(pods, { namespace: 'default', name: 'a' })).rejects.toMatchObject({
+      kind: 'throttled',
+      retryAfter: 9,
+    });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('reads again when the server closed a kept connection at the wrong moment', async () => {
+    let served = 0;
+    const { kube } = await cluster((request, response) => {
+      served += 1;
+      return served === 2 ? request.socket.destroy() : json(response, 200, { served });
+    });
+
+    await kube.get(pods, { namespace: 'default', name: 'a' });
+
+    expect(await kube.get(pods, { namespace: 'default', name: 'a' })).toEqual({ served: 3 });
+  });
+
+  it('never sends a write twice by itself', async () => {
+    let served = 0;
+    const { kube } = await cluster((request, response) => {
+      served += 1;
+      return served === 2 ? request.socket.destroy() : json(response, 200, {});
+    });
+    const step = {
+      do: 'create',
+      resource: configMaps,
+      object: { metadata: { namespace: 'default', name: 'a' } },
+      why: 'test',
+    } as const;
+
+    await kube.run({ steps: [step] });
+
+    await expect(kube.run({ steps: [step] })).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(served).toBe(2);
+  });
+
+  it('asks for credentials again when they were refused', async () => {
+    const tokens: (string | undefined)[] = [];
+    const { kube } = await cluster(
+      ({ headers }, response) => {
+        tokens.push(headers.authorization);
+        return headers.authorization === 'Bearer 2' ? json(response, 200, {}) : status(response, 401, 'Unauthorized');
+      },
+      { token: (n) => `Bearer ${n}` },
+    );
+
+    await kube.get(pods, { namespace: 'default', name: 'a' });
+
+    expect(tokens).toEqual(['Bearer 1', 'Bearer 2']);
+  });
+
+  it.each([
+    ['no answer', () => undefined],
+    ['half an answer', (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('{')],
+  ] satisfies [string, Script][])('gives up after its deadline on %s', async (_what, script) => {
+    const { kube, calls } = await cluster(script, { deadlineMs: 50 });
+
+    await expect(kube.get(pods, { namespace: 'default', name: 'a' })).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('no answer in time'),
+    });
+    expect(calls).toMatchObject([{ code: 0 }]);
+  });
+
+  it('ends with the run that asked', async () => {
+    const { kube } = await cluster(() => undefined, { signal: AbortSignal.timeout(20) });
+
+    await expect(kube.get(pods, { namespace: 'default', name: 'a' })).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('the run was ended'),
+    });
+  });
+});
+
+describe('writing a plan', () => {
+  const place = { namespace: 'default', name: 'a' };
+
+  it('sends each step with the name of the function and stops at the first that fails', async () => {
+    const seen: { method: string | undefined; url: string | undefined; type: string | undefined; body: unknown }[] = [];
+    const { kube } = await cluster(({ method, url, headers, body }, response) => {
+      seen.push({ method, url, type: headers['content-type'], body: JSON.parse(body) });
+      return method === 'DELETE' ? status(response, 409, 'Conflict') : json(response, 200, {});
+    });
+
+    const run = kube.run({
+      steps: [
+        { do: 'apply', resource: configMaps, object: { metadata: place }, force: true, why: 'one' },
+        { do: 'patch', resource: configMaps, ...place, operations: [{ op: 'remove', path: '/data/x' }], why: 'two' },
+        { do: 'delete', resource: configMaps, ...place, uid: 'u', why: 'three' },
+        { do: 'create', resource: configMaps, object: { metadata: place }, why: 'four' },
+      ],
+    });
+
+    await expect(run).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('delete configmaps default/a'),
+    });
+    const path = '/api/v1/namespaces/default/configmaps/a';
+    expect(seen).toEqual([
+      {
+        method: 'PATCH',
+        url: `${path}?fieldManager=kube-reflex.dev%2Ftest&force=true`,
+        type: 'application/apply-patch+yaml',
+        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: place },
+      },
+      {
+        method: 'PATCH',
+        url: `${path}?fieldManager=kube-reflex.dev%2Ftest`,
+        type: 'application/json-patch+json',
+        body: [{ op: 'remove', path: '/data/x' }],
+      },
+      {
+        method: 'DELETE',
+        url: path,
+        type: 'application/json',
+        body: { preconditions: { uid: 'u' }, propagationPolicy: 'Background' },
+      },
+    ]);
+  });
+
+  it('writes nothing in a dry run, and says what it would do', async () => {
+    const lines: string[] = [];
+    const { kube, calls } = await cluster((_request, response) => json(response, 200, {}), {
+      dryRun: 'plan',
+      log: pino({}, { write: (line) => lines.push(line) }),
+    });
+
+    await kube.run({
+      steps: [{ do: 'delete', resource: configMaps, ...place, uid: 'u', why: 'not needed' }],
+      skipped: ['b: not ours'],
+    });
+
+    expect(calls).toEqual([]);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { msg: 'skipped', skipped: 'b: not ours' },
+      { msg: 'would do', do: 'delete', kind: 'ConfigMap', namespace: 'default', name: 'a', why: 'not needed' },
+    ]);
+  });
+
+  it.each([
+    ['a delete of what is gone', 404, { do: 'delete', resource: configMaps, ...place, uid: 'u', why: '' }],
+    ['an eviction of what is gone', 404, { do: 'evict', ...place, uid: 'u', why: '' }],
+    [
+      'an Event that was told already',
+      409,
+      { do: 'event', about: { metadata: place }, type: 'Normal', reason: 'Done', note: 'x' },
+    ],
+  ] as const)('counts %s as done', async (_what, code, step) => {
+    const { kube } = await cluster((_request, response) => status(response, code, ''));
+
+    await expect(kube.run({ steps: [step] })).resolves.toEqual([{ step }]);
+  });
+
+  it.each([
+    ['a failed test of a JSON patch', 422, {}, 'conflict'],
+    ['an object that vanished', 404, {}, 'conflict'],
+    ['an invalid value', 422, { causes: [{ reason: 'FieldValueInvalid' }] }, 'impossible'],
+    ['a field that another manager owns', 409, { causes: [{ reason: 'FieldManagerConflict' }] }, 'impossible'],
+  ])('takes %s for what it is', async (_what, code, details, kind) => {
+    const { kube } = await cluster((_request, response) =>
+      json(response, code, { kind: 'Status', message: 'no', reason: 'x', details }),
+    );
+    const step = { do: 'patch', resource: configMaps, ...place, operations: [], why: '' } as const;
+
+    await expect(kube.run({ steps: [step] })).rejects.toMatchObject({ kind });
+  });
+});
+
+interface Options extends Partial<Pick<KubeOptions, 'dryRun' | 'signal' | 'log'>> {
+  readonly deadlineMs?: number;
+  readonly token?: (asked: number) => string;
+}
+
+/** A client of a server that does what the script says. */
+async function cluster(
+  script: Script,
+  { deadlineMs = 5_000, token, ...options }: Options = {},
+): Promise<{ kube: Kube; calls: Call[] }> {
+  const server = http.createServer((request, response) => {
+    void request.toArray().then((chunks) => {
+      script(Object.assign(request, { body: Buffer.concat(chunks as Buffer[]).toString() }), response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  let asked = 0;
+  const transport: Transport = createTransport(
+    () => {
+      asked += 1;
+      const headers = token === undefined ? {} : { authorization: token(asked) };
+      return Promise.resolve({ server: new URL(`http://127.0.0.1:${port}`), tls: {}, headers });
+    },
+    { deadlineMs },
+  );
+  closers.push(() => {
+    transport.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const calls: Call[] = [];
+  const kube = createKube({
+    transport,
+    fieldManager: 'kube-reflex.dev/test',
+    log: pino({ level: 'silent' }),
+    now: () => new Date(0),
+    observe: (call) => calls.push(call),
+    ...options,
+  });
+  return { kube, calls };
+}
+
+function json(response: ServerResponse, code: number, body: unknown): ServerResponse {
+  return response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function status(response: ServerResponse, code: number, reason: string): ServerResponse {
+  return json(response, code, { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code, message: reason });
+}
