@@ -1,0 +1,47 @@
+import type { Scaling } from '../function/define.ts';
+import { containerOf, standardPorts, type Told } from './container.ts';
+import { labelsOf, type Manifest, type Site } from './manifest.ts';
+
+const standardScaling: Required<Scaling> = { minScale: 0, maxScale: 2, cpu: '20m', memory: '128Mi' };
+
+/** The Knative Service that handles events and ticks. It avoids every field that Knative keeps behind a feature flag. */
+export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | undefined, site: Site): Manifest {
+  const { minScale, maxScale, cpu, memory } = { ...standardScaling, ...scaling };
+  const labels = labelsOf(told.name, 'events');
+  return {
+    apiVersion: 'serving.knative.dev/v1',
+    kind: 'Service',
+    metadata: {
+      name: told.name,
+      namespace: site.namespace,
+      labels: { ...labels, 'networking.knative.dev/visibility': 'cluster-local' },
+    },
+    spec: {
+      template: {
+        metadata: {
+          labels,
+          annotations: {
+            'autoscaling.knative.dev/min-scale': String(minScale),
+            'autoscaling.knative.dev/max-scale': String(maxScale),
+          },
+        },
+        spec: {
+          serviceAccountName: told.name,
+          enableServiceLinks: false,
+          containerConcurrency: 100,
+          timeoutSeconds: 120,
+          containers: [
+            {
+              ...containerOf({ ...told, role: 'events' }, site),
+              ports: [{ containerPort: standardPorts().http }],
+              // Without a period Knative probes every 50 ms; with one a cold start waits for the kubelet's seconds.
+              readinessProbe: { httpGet: { path: '/health/readiness' } },
+              livenessProbe: { httpGet: { path: '/health/liveness' } },
+              resources: { requests: { cpu, memory } },
+            },
+          ],
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { Permission, Tick, Watch } from '../function/define.ts';
+import { apiVersion, type Resource } from '../kube/resource.ts';
+import { labelsOf, partName, type Manifest, type Site } from './manifest.ts';
+import { accountWith } from './rights.ts';
+
+/** The attribute that tells the events of one function's sources from those of another's. */
+export const stamp = 'fnsource';
+
+/**
+ * ApiServerSources for all watches, each with an account that may read what it watches. They are as few and as narrow
+ * as Knative allows: every source is a Deployment of its own, and one that selects all namespaces restarts whenever a
+ * namespace comes or goes. So only what must be seen everywhere is in such a one.
+ */
+export function sourcesOf(name: string, watches: readonly Watch[], site: Site): Manifest[] {
+  for (const { resource } of watches) {
+    refuseUnwatchable(resource);
+  }
+  const placed = watches.flatMap((watch) => placementsOf(watch, site.namespace).map((place) => ({ watch, place })));
+  const accounts = Map.groupBy(placed, ({ place }) => place.namespace);
+  const sources = Map.groupBy(placed, ({ place }) => JSON.stringify(place));
+  return [
+    ...[...accounts].flatMap(([namespace, group]) =>
+      accountWith({ name, part: 'source', namespace }, group.map(readingRight)),
+    ),
+    ...[...sources.values()].flatMap((group) =>
+      group.slice(0, 1).map(({ place }) => sourceAt(name, place, { watches: group.map(({ watch }) => watch), site })),
+    ),
+  ];
+}
+
+/** The PingSource that ticks. */
+export function tickSource(name: string, { schedule }: Tick, site: Site): Manifest {
+  return {
+    apiVersion: 'sources.knative.dev/v1',
+    kind: 'PingSource',
+    metadata: { name: `${name}-tick`, namespace: site.namespace, labels: labelsOf(name, 'source') },
+    spec: { schedule, timezone: 'Etc/UTC', ceOverrides: stampOf(name), sink: brokerSink(site, site.namespace) },
+  };
+}
+
+interface Placement {
+  readonly namespace: string;
+  /** Selects all namespaces. Not needed for kinds without one: a source sees those wherever it is. */
+  readonly everywhere: boolean;
+  readonly mode: Watch['mode'];
+}
+
+interface Placed {
+  readonly watch: Watch;
+  readonly place: Placement;
+}
+
+function placementsOf({ resource, scope, mode }: Watch, own: string): Placement[] {
+  if (!resource.namespaced || scope === 'own') {
+    return [{ namespace: own, everywhere: false, mode }];
+  }
+  return scope === 'cluster'
+    ? [{ namespace: own, everywhere: true, mode }]
+    : scope.namespaces.map((namespace) => ({ namespace, everywhere: false, mode }));
+}
+
+function readingRight({ watch: { resource }, place }: Placed): Permission {
+  return {
+    groups: [resource.group],
+    resources: [resource.plural],
+    verbs: ['get', 'list', 'watch'],
+    scope: place.everywhere || !resource.namespaced ? 'cluster' : 'own',
+  };
+}
+
+function sourceAt(
+  name: string,
+  { namespace, everywhere, mode }: Placement,
+  { watches, site }: { readonly watches: readonly Watch[]; readonly site: Site },
+): Manifest {
+  return {
+    apiVersion: 'sources.knative.dev/v1',
+    kind: 'ApiServerSource',
+    metadata: {
+      name: `${name}${everywhere ? '-everywhere' : ''}-${mode.toLowerCase()}`,
+      namespace,
+      labels: labelsOf(name, 'source'),
+    },
+    spec: {
+      mode,
+      serviceAccountName: partName(name, 'source'),
+      resources: resourcesOf(watches),
+      ...(everywhere ? { namespaceSelector: {} } : {}),
+      ceOverrides: stampOf(name),
+      sink: brokerSink(site, namespace),
+    },
+  };
+}
+
+interface WatchedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly selector?: object;
+}
+
+/** Each kind once; where one watch takes all objects of it, the selectors of others would only double events. */
+function resourcesOf(watches: readonly Watch[]): WatchedKind[] {
+  const kinds = watches.map(({ resource, selector }) => ({
+    apiVersion: apiVersion(resource),
+    kind: resource.kind,
+    ...(selector === undefined ? {} : { selector }),
+  }));
+  const distinct = [...new Map(kinds.map((kind) => [JSON.stringify(kind), kind])).values()];
+  return distinct.filter(
+    (one) =>
+      one.selector === undefined ||
+      !distinct.some(
+        (other) => other.selector === undefined && other.kind === one.kind && other.apiVersion === one.apiVersion,
+      ),
+  );
+}
+
+/** The Broker; its namespace is said only where it is another one, so that an overlay may move everything. */
+function brokerSink({ broker, namespace }: Site, from: string): object {
+  const elsewhere = from === namespace ? {} : { namespace };
+  return { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: broker, ...elsewhere } };
+}
+
+function stampOf(name: string): object {
+  return { extensions: { [stamp]: name } };
+}
+
+/** ApiServerSource derives the plural from the kind's letters; where it guesses wrong it watches nothing. */
+function refuseUnwatchable({ kind, plural }: Resource): void {
+  const singular = kind.toLowerCase();
+  const guessed = singular.endsWith('s') ? `${singular}es` : `${singular.replace(/y$/, 'ie')}s`;
+  if (guessed !== plural && singular !== 'endpoints') {
+    throw new Error(`watch ${plural}: an ApiServerSource looks for "${guessed}"; poll it with the tick instead`);
+  }
+}

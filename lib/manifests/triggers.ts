@@ -1,0 +1,109 @@
+import type { Trigger, Watch } from '../function/define.ts';
+import { apiVersion } from '../kube/resource.ts';
+import { labelsOf, type Manifest, type Site } from './manifest.ts';
+import { stamp } from './sources.ts';
+
+/** One expression of the CloudEvents subscription filters; a Trigger wants all of its expressions to hold. */
+type Filter =
+  | { readonly exact: Attributes }
+  | { readonly prefix: Attributes }
+  | { readonly any: readonly { readonly exact: Attributes }[] };
+type Attributes = Readonly<Record<string, string>>;
+
+/**
+ * Triggers for everything that wakes the function. Watches of one kind share a Trigger, so that an event which two of
+ * them want arrives once.
+ */
+export function triggersOf(
+  name: string,
+  { on, ticks }: { readonly on: readonly Trigger[]; readonly ticks: boolean },
+  site: Site,
+): Manifest[] {
+  const watches = on.filter((trigger) => 'resource' in trigger);
+  const hints = on.filter((trigger) => 'type' in trigger).map(({ type }) => ({ type }));
+  const kinds = [...Map.groupBy(watches, kindOf).values()];
+  return [
+    ...kinds.map((group) => triggerTo(name, nameOf(group, kinds), { filters: changeFilters(name, group), site })),
+    ...(ticks
+      ? [triggerTo(name, 'tick', { filters: [{ exact: { type: 'dev.knative.sources.ping', [stamp]: name } }], site })]
+      : []),
+    ...(hints.length > 0 ? [triggerTo(name, 'hints', { filters: oneOf({}, hints), site })] : []),
+  ];
+}
+
+function kindOf({ resource, mode }: Watch): string {
+  return `${resource.plural}.${resource.group}-${mode.toLowerCase()}`;
+}
+
+/** The plural is enough for people, unless two kinds or modes share it. */
+function nameOf(group: readonly Watch[], all: readonly (readonly Watch[])[]): string {
+  const [watch] = group;
+  if (watch === undefined) {
+    return '';
+  }
+  const { plural } = watch.resource;
+  const isUnique = all.filter(([other]) => other?.resource.plural === plural).length === 1;
+  return isUnique ? plural : kindOf(watch);
+}
+
+function changeFilters(name: string, group: readonly Watch[]): Filter[] {
+  const [watch] = group;
+  if (watch === undefined) {
+    return [];
+  }
+  const { resource, mode } = watch;
+  const kind = { [stamp]: name, apiversion: apiVersion(resource), kind: resource.kind };
+  return [
+    { prefix: { type: `dev.knative.apiserver.${mode === 'Reference' ? 'ref' : 'resource'}.` } },
+    ...oneOf(kind, group.flatMap(objectsOf)),
+  ];
+}
+
+/** Which objects a watch wants, as attributes of their events; an empty set of attributes means all that its source sends. */
+function objectsOf({ scope, names }: Watch): Attributes[] {
+  const places = typeof scope === 'object' && names !== undefined ? scope.namespaces : [undefined];
+  return places.flatMap((namespace) =>
+    (names ?? [undefined]).map((name) => ({
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(name === undefined ? {} : { name }),
+    })),
+  );
+}
+
+/** The common attributes and one of the choices. */
+function oneOf(common: Attributes, choices: readonly Attributes[]): Filter[] {
+  const [only] = choices;
+  const takesAll = choices.some((choice) => Object.keys(choice).length === 0);
+  if (takesAll || only === undefined || choices.length === 1) {
+    return [{ exact: { ...common, ...(takesAll ? {} : only) } }];
+  }
+  return [
+    ...(Object.keys(common).length > 0 ? [{ exact: common }] : []),
+    { any: choices.map((choice) => ({ exact: choice })) },
+  ];
+}
+
+function triggerTo(
+  name: string,
+  what: string,
+  { filters, site }: { readonly filters: readonly Filter[]; readonly site: Site },
+): Manifest {
+  return {
+    apiVersion: 'eventing.knative.dev/v1',
+    kind: 'Trigger',
+    metadata: { name: `${name}-${what}`, namespace: site.namespace, labels: labelsOf(name, 'events') },
+    spec: {
+      broker: site.broker,
+      filters,
+      subscriber: { ref: { apiVersion: 'serving.knative.dev/v1', kind: 'Service', name } },
+      // 1.4 s in all: a longer retry would hold up the source, and the tick heals what is lost. It replaces the
+      // Broker's settings as a whole, so the dead-letter sink is repeated here.
+      delivery: {
+        retry: 3,
+        backoffPolicy: 'exponential',
+        backoffDelay: 'PT0.2S',
+        deadLetterSink: { ref: { apiVersion: 'serving.knative.dev/v1', kind: 'Service', name: site.deadLetters } },
+      },
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { V1PodDisruptionBudget } from '@kubernetes/client-node';
+import type { Admission } from '../function/define.ts';
+import type { Deployment, Service } from '../kube/resource.ts';
+import type { Wire } from '../kube/wire.ts';
+import { containerOf, standardPorts, type Told } from './container.ts';
+import { clusterName, labelsOf, partName, type Manifest, type Site } from './manifest.ts';
+
+const certificates = '/tls';
+
+/** The admission half of a function: the API server cannot call a Knative Service, so it is a Deployment. */
+export function webhookWorkload(told: Omit<Told, 'role'>, site: Site): Manifest[] {
+  const metadata = {
+    name: partName(told.name, 'webhook'),
+    namespace: site.namespace,
+    labels: labelsOf(told.name, 'webhook'),
+  };
+  return [deployment(told, metadata, site), service(metadata), disruptionBudget(metadata)];
+}
+
+interface OwnMetadata {
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Site): Manifest {
+  const { name, labels } = metadata;
+  const { http, https } = standardPorts();
+  const container = containerOf({ ...told, role: 'admission' }, site);
+  const selector = { matchLabels: labels };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata,
+    spec: {
+      replicas: 2,
+      selector,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: name,
+          enableServiceLinks: false,
+          topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
+            maxSkew: 1,
+            topologyKey,
+            whenUnsatisfiable: 'ScheduleAnyway',
+            labelSelector: selector,
+          })),
+          containers: [
+            {
+              ...container,
+              env: [
+                ...container.env,
+                { name: 'TLS_CERT_FILE', value: `${certificates}/tls.crt` },
+                { name: 'TLS_KEY_FILE', value: `${certificates}/tls.key` },
+              ],
+              ports: [
+                { name: 'http', containerPort: http },
+                { name: 'https', containerPort: https },
+              ],
+              readinessProbe: { httpGet: { path: '/health/readiness', port: 'http' } },
+              livenessProbe: { httpGet: { path: '/health/liveness', port: 'http' } },
+              resources: { requests: { cpu: '50m', memory: '128Mi' } },
+              volumeMounts: [{ name: 'tls', mountPath: certificates, readOnly: true }],
+            },
+          ],
+          volumes: [{ name: 'tls', secret: { secretName: `${name}-tls` } }],
+        },
+      },
+    },
+  } satisfies Deployment;
+}
+
+function service(metadata: OwnMetadata): Manifest {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata,
+    spec: { selector: metadata.labels, ports: [{ name: 'https', port: 443, targetPort: 'https' }] },
+  } satisfies Service;
+}
+
+function disruptionBudget(metadata: OwnMetadata): Manifest {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata,
+    spec: { minAvailable: 1, selector: { matchLabels: metadata.labels } },
+  } satisfies Wire<V1PodDisruptionBudget>;
+}
+
+/** What the API server asks, and whom. The function itself fills in the `caBundle`. */
+export function webhookConfigurations(name: string, admissions: readonly Admission[], site: Site): Manifest[] {
+  return [...Map.groupBy(admissions, ({ type }) => type)].map(([type, group]) => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: type === 'mutating' ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration',
+    metadata: { name: clusterName(name), labels: labelsOf(name, 'webhook') },
+    webhooks: group.map((admission) => webhookOf(name, admission, site)),
+  }));
+}
+
+function webhookOf(name: string, admission: Admission, { namespace }: Site): object {
+  const { path, type, rules, failurePolicy, timeoutSeconds } = admission;
+  return {
+    name: `${path.slice(1).replaceAll('/', '-')}.${name}.kube-reflex.dev`,
+    admissionReviewVersions: ['v1'],
+    clientConfig: { service: { name: partName(name, 'webhook'), namespace, path, port: 443 } },
+    rules,
+    // A refusal there could keep the very workload from starting that would lift it.
+    namespaceSelector: {
+      matchExpressions: [
+        {
+          key: 'kubernetes.io/metadata.name',
+          operator: 'NotIn',
+          values: [namespace, 'knative-eventing', 'knative-serving'],
+        },
+      ],
+    },
+    matchPolicy: 'Equivalent',
+    sideEffects: 'None',
+    failurePolicy,
+    timeoutSeconds,
+    ...(type === 'mutating' ? { reinvocationPolicy: 'IfNeeded' } : {}),
+  };
+}
