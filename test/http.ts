@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import http, { type IncomingHttpHeaders } from 'node:http';
+import https from 'node:https';
 import { pino, type Logger } from 'pino';
 import type { Definition } from '../lib/function/define.ts';
 import type { Access } from '../lib/kube/access.ts';
@@ -49,7 +50,10 @@ export async function send(
   url: URL,
   { method = 'POST', path = '/', headers = {}, body, agent }: Sent,
 ): Promise<Received> {
-  const request = http.request(url, { method, path, headers, ...(agent === undefined ? {} : { agent }) });
+  // node frames the body of a GET or DELETE only when told to.
+  const framed = body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+  const options = { method, path, headers: framed, ...(agent === undefined ? {} : { agent }) };
+  const request = (url.protocol === 'https:' ? https : http).request(url, options);
   const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
   request.end(body);
   const [response] = await answered;
