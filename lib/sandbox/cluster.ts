@@ -1,8 +1,11 @@
 import type { Admission } from './attributes.ts';
+import type { Answer, Call } from './call.ts';
 import type { Clock } from './internal.ts';
 import type { Kinds } from './kinds.ts';
+import type { Authorizer } from './rbac.ts';
 import type { ObjectRules } from './rules.ts';
 import type { Store } from './store.ts';
+import type { Tokens } from './tokens.ts';
 
 /** What every request works on. */
 export interface Cluster {
@@ -11,6 +14,10 @@ export interface Cluster {
   readonly clock: Clock;
   readonly rules: ObjectRules;
   readonly admission: Admission;
+  readonly authorizer: Authorizer;
+  readonly tokens: Tokens;
+  /** `pods/eviction`: asks the disruption budgets, then deletes. */
+  serveEviction(call: Call): Promise<Answer>;
 }
 
 /** A moment as Kubernetes writes it, to the second. */

@@ -15,14 +15,28 @@ export interface Kind extends KindRef, Omit<TableKind, 'schema' | 'columns'> {
   readonly listKind: string;
   readonly columns: readonly Column[];
   readonly schema: Schema;
+  /** Where a custom kind keeps what its `scale` subresource shows. */
+  readonly scale?: ScalePaths;
+  /** The name of its definition in OpenAPI. */
+  readonly definition: string;
+  /** What a custom kind's definition says in OpenAPI; those of built-in kinds are in the tables. */
+  readonly openApi?: object;
   /** True for kinds that a CustomResourceDefinition added. */
   readonly isCustom: boolean;
+}
+
+/** Paths of the form `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
 }
 
 /** The kinds of the checked-in tables. Schemas resolve when they are first asked for, which keeps starting quick. */
 export function builtInKinds(table: readonly TableKind[], schemas: Schemas): readonly Kind[] {
   return table.map((entry) => ({
     ...entry,
+    definition: entry.schema,
     listKind: `${entry.kind}List`,
     isCustom: false,
     get schema() {

@@ -15,11 +15,16 @@ export type Change = (live: KubeObject) => KubeObject;
 const changedMeanwhile = 'the object has been modified; please apply your changes to the latest version and try again';
 const attempts = 5;
 
-/** Changes a stored object. */
-export async function modify(cluster: Cluster, write: Write, change: Change): Promise<KubeObject> {
+/** Changes a stored object. `isApplied` says that its managed fields are already those of an apply. */
+export async function modify(
+  cluster: Cluster,
+  write: Write,
+  change: Change,
+  { isApplied = false } = {},
+): Promise<KubeObject> {
   for (let attempt = 1; ; attempt += 1) {
     const live = liveObject(cluster, write);
-    const next = await nextState(cluster, write, live.object, change(live.object));
+    const next = await nextState(cluster, { ...write, isApplied }, live.object, change(live.object));
     const stored = commitChange(cluster, write, live, next);
     if (stored !== undefined) {
       return stored;
@@ -41,12 +46,17 @@ export function assertNamesRevision(write: Write, sent: KubeObject): void {
   }
 }
 
-async function nextState(cluster: Cluster, write: Write, live: KubeObject, sent: KubeObject): Promise<KubeObject> {
+async function nextState(
+  cluster: Cluster,
+  write: Write & { isApplied: boolean },
+  live: KubeObject,
+  sent: KubeObject,
+): Promise<KubeObject> {
   const { kind, subresource } = write;
   assertFresh(write, live, sent);
   const inherited = { ...sent, metadata: inheritedMetadata(sent.metadata, live.metadata) };
   const completed = beforeUpdate(kind, cluster.rules.complete(kind, inherited), live, subresource);
-  const tracked = withManagers(cluster, write, completed, live);
+  const tracked = write.isApplied ? completed : withManagers(cluster, write, completed, live);
   const mutated = await mutate(cluster, write, 'UPDATE', { object: tracked, old: live });
   const next =
     mutated === tracked ? tracked : beforeUpdate(kind, cluster.rules.complete(kind, mutated), live, subresource);
@@ -57,10 +67,6 @@ async function nextState(cluster: Cluster, write: Write, live: KubeObject, sent:
 }
 
 function assertFresh(write: Write, { metadata: live = {} }: KubeObject, { metadata: sent = {} }: KubeObject): void {
-  if (sent.uid !== undefined && sent.uid !== live.uid) {
-    const why = `Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${live.uid ?? ''}`;
-    throw conflict(subjectOf(write), why);
-  }
   const version = sent.resourceVersion ?? '';
   if (version === '' || version === live.resourceVersion) {
     return;

@@ -14,12 +14,10 @@ interface TableRequest {
   readonly metadata: object;
   readonly include: IncludedObject;
   readonly now: Date;
-  /** Later tables of one watch leave the columns out. */
-  readonly hasColumns?: boolean;
 }
 
 /** Objects as the table that `kubectl get` prints. */
-export function tableOf({ kind, objects, metadata, include, now, hasColumns = true }: TableRequest): object {
+export function tableOf({ kind, objects, metadata, include, now }: TableRequest): object {
   const cells = kind.columns.map((column) => cellOf(kind, column));
   const rows = objects.map((object) => ({
     cells: cells.map((cell) => cell(object, now)),
@@ -29,7 +27,7 @@ export function tableOf({ kind, objects, metadata, include, now, hasColumns = tr
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata,
-    columnDefinitions: hasColumns ? kind.columns.map(definitionOf) : null,
+    columnDefinitions: kind.columns.map(definitionOf),
     rows,
   };
 }

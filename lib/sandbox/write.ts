@@ -18,7 +18,16 @@ export interface Write {
   readonly manager: string;
   readonly dryRun: boolean;
   readonly options: KubeObject;
+  /** How admission sees the object, when the subresource shows it as another kind. */
+  readonly view?: View;
   warn(text: string): void;
+}
+
+/** Another kind through which an object is seen and changed, such as Scale. */
+export interface View {
+  show(object: KubeObject): KubeObject;
+  /** The object after a change of what it was shown as. */
+  put(object: KubeObject, shown: KubeObject): KubeObject;
 }
 
 export function subjectOf({ kind, name = '' }: Pick<Write, 'kind' | 'name'>): Subject {
@@ -33,12 +42,13 @@ export function liveObject(cluster: Cluster, write: Pick<Write, 'kind' | 'name' 
   return live;
 }
 
+interface Objects {
+  readonly object?: KubeObject;
+  readonly old?: KubeObject;
+}
+
 /** How admission sees a write. */
-export function attributes(
-  write: Write,
-  operation: Operation,
-  objects: { readonly object?: KubeObject; readonly old?: KubeObject },
-): Attributes {
+export function attributes(write: Write, operation: Operation, objects: Objects): Attributes {
   const name = objects.object?.metadata?.name ?? write.name ?? '';
   const isNamespace = write.kind.group === '' && write.kind.plural === 'namespaces';
   return {
@@ -51,7 +61,7 @@ export function attributes(
     options: write.options,
     warn: (text) => write.warn(text),
     ...(write.subresource === undefined ? {} : { subresource: write.subresource }),
-    ...objects,
+    ...shown(objects, write.view),
   };
 }
 
@@ -75,7 +85,19 @@ export async function mutate(
   cluster: Cluster,
   write: Write,
   operation: Operation,
-  objects: { readonly object: KubeObject; readonly old?: KubeObject },
+  objects: Objects & { readonly object: KubeObject },
 ): Promise<KubeObject> {
-  return (await cluster.admission.mutate(attributes(write, operation, objects))) ?? objects.object;
+  const asked = attributes(write, operation, objects);
+  const mutated = await cluster.admission.mutate(asked);
+  if (mutated === undefined || mutated === asked.object) {
+    return objects.object;
+  }
+  return write.view ? write.view.put(objects.object, mutated) : mutated;
+}
+
+function shown({ object, old }: Objects, view: View | undefined): Objects {
+  return {
+    ...(object && { object: view ? view.show(object) : object }),
+    ...(old && { old: view ? view.show(old) : old }),
+  };
 }

@@ -1,0 +1,32 @@
+import type { KubeObject } from '../kube/wire.ts';
+import { type Answer, bodyOf, type Call, userAgentOf, writeOf } from './call.ts';
+import { parseBody } from './decode.ts';
+import { modify } from './modify.ts';
+import { answerTokenRequest } from './token-request.ts';
+import { listAt, objectAt } from './value.ts';
+import { answer } from './write-verbs.ts';
+import { parseWriteOptions } from './write-options.ts';
+
+/** Issues a token for a ServiceAccount. */
+export async function serveToken(call: Call): Promise<Answer> {
+  const { cluster, kind, request } = call;
+  const { name = '', namespace } = request;
+  const sent = await parseBody(await bodyOf(call), 'TokenRequest');
+  const account = cluster.store.get(kind, name, namespace)?.object;
+  const issued = answerTokenRequest(sent, account, { name, tokens: cluster.tokens });
+  return { code: 201, text: JSON.stringify(issued) };
+}
+
+/** Changes the finalizers in a Namespace's spec, and nothing else of it. */
+export async function serveFinalize(call: Call): Promise<Answer> {
+  const sent = await parseBody(await bodyOf(call), 'Namespace');
+  const options = parseWriteOptions(call.query, 'UpdateOptions', { userAgent: userAgentOf(call) });
+  const finalizers = listAt(sent, 'spec', 'finalizers');
+  const object = await modify(call.cluster, writeOf(call, options), (live) => withFinalizers(live, finalizers));
+  return answer(call, 200, object);
+}
+
+function withFinalizers(namespace: KubeObject, finalizers: readonly unknown[]): KubeObject {
+  const { finalizers: _finalizers, ...spec } = objectAt(namespace, 'spec');
+  return { ...namespace, ...{ spec: finalizers.length === 0 ? spec : { ...spec, finalizers } } };
+}
