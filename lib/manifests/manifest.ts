@@ -53,3 +53,8 @@ export function partName(name: string, part: Part): string {
 export function clusterName(name: string): string {
   return `kube-reflex-${name}`;
 }
+
+/** Each value once, in the order of its first appearance. */
+export function distinct<T>(values: readonly T[]): T[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+}

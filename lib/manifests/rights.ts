@@ -1,5 +1,5 @@
 import type { Permission } from '../function/define.ts';
-import { clusterName, labelsOf, partName, type Manifest, type Part } from './manifest.ts';
+import { clusterName, distinct, labelsOf, partName, type Manifest, type Part } from './manifest.ts';
 
 /** The ServiceAccount of one part of a function. */
 export interface Account {
@@ -18,7 +18,7 @@ export function accountWith(account: Account, permissions: readonly Permission[]
     ({ place }) => place,
   );
   const roles = [...places].flatMap(([place, granted]) => {
-    const rules = granted.map(({ permission }) => ruleOf(permission));
+    const rules = distinct(granted.map(({ permission }) => ruleOf(permission)));
     return place === undefined ? clusterRights(account, rules) : rightsIn(place, account, rules);
   });
   return [serviceAccount(account), ...roles];

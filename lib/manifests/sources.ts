@@ -1,6 +1,6 @@
 import type { Permission, Tick, Watch } from '../function/define.ts';
 import { apiVersion, type Resource } from '../kube/resource.ts';
-import { labelsOf, partName, type Manifest, type Site } from './manifest.ts';
+import { distinct, labelsOf, partName, type Manifest, type Site } from './manifest.ts';
 import { accountWith } from './rights.ts';
 
 /** The attribute that tells the events of one function's sources from those of another's. */
@@ -100,16 +100,17 @@ interface WatchedKind {
 
 /** Each kind once; where one watch takes all objects of it, the selectors of others would only double events. */
 function resourcesOf(watches: readonly Watch[]): WatchedKind[] {
-  const kinds = watches.map(({ resource, selector }) => ({
-    apiVersion: apiVersion(resource),
-    kind: resource.kind,
-    ...(selector === undefined ? {} : { selector }),
-  }));
-  const distinct = [...new Map(kinds.map((kind) => [JSON.stringify(kind), kind])).values()];
-  return distinct.filter(
+  const kinds = distinct(
+    watches.map(({ resource, selector }) => ({
+      apiVersion: apiVersion(resource),
+      kind: resource.kind,
+      ...(selector === undefined ? {} : { selector }),
+    })),
+  );
+  return kinds.filter(
     (one) =>
       one.selector === undefined ||
-      !distinct.some(
+      !kinds.some(
         (other) => other.selector === undefined && other.kind === one.kind && other.apiVersion === one.apiVersion,
       ),
   );

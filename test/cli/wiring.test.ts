@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
+import type { Permission, Watch } from '../../lib/function/define.ts';
+import { apiVersion } from '../../lib/kube/resource.ts';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { ProcessSettings } from '../../lib/settings.ts';
+import { changeEvent, tickEvent } from '../../lib/source/event.ts';
+import { functionsUnderTest } from '../contract/functions.ts';
+
+type Attributes = Readonly<Record<string, string>>;
+
+interface Filter {
+  readonly exact?: Attributes;
+  readonly prefix?: Attributes;
+  readonly any?: readonly Filter[];
+}
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const own = standardSite.namespace;
+
+describe.each(await functionsUnderTest())('the manifests of $name', (definition) => {
+  const { name, on, tick, permissions, admit = [] } = definition;
+  const { manifests } = renderFunction(definition);
+  const config = parseConfig(definition.config, exampleEnvironment(definition.config));
+
+  it('bring each event that it waits for to it exactly once', () => {
+    const watches = (on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+    const events = [...watches.flatMap(changesOf), ...(tick === undefined ? [] : [tickOf(name)])];
+    const triggers = manifests.filter(({ kind }) => kind === 'Trigger').map(filtersOf);
+
+    for (const event of events) {
+      const stamped = { ...event, fnsource: name };
+      expect(triggers.filter((filters) => filters.every((filter) => passes(filter, stamped)))).toHaveLength(1);
+    }
+  });
+
+  it('keep the events of other functions away from it', () => {
+    const watches = (on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+    const triggers = manifests.filter(({ kind }) => kind === 'Trigger').map(filtersOf);
+
+    for (const event of [...watches.flatMap(changesOf), tickOf('another')]) {
+      const stamped = { ...event, fnsource: 'another' };
+      expect(triggers.filter((filters) => filters.every((filter) => passes(filter, stamped)))).toEqual([]);
+    }
+  });
+
+  it('grant each workload the permissions that it asks for and no others', () => {
+    const asked = permissions?.(config) ?? [];
+
+    expect(rightsOf(name, manifests)).toEqual(
+      new Set(asked.filter(({ role }) => role !== 'admission').flatMap(rightsAskedBy)),
+    );
+    expect(rightsOf(`${name}-webhook`, manifests)).toEqual(
+      new Set(admit.length === 0 ? [] : asked.filter(({ role }) => role !== 'events').flatMap(rightsAskedBy)),
+    );
+  });
+
+  it('let its sources read what it watches', () => {
+    const watches = (on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+    const readable = watches.flatMap(({ resource, scope }) =>
+      rightsAskedBy({
+        groups: [resource.group],
+        resources: [resource.plural],
+        verbs: ['get', 'list', 'watch'],
+        scope: resource.namespaced ? scope : 'cluster',
+      }),
+    );
+
+    expect(rightsOf(`${name}-source`, manifests)).toEqual(new Set(readable));
+  });
+
+  it('name the ports that the process opens', () => {
+    const { PORT, TLS_PORT } = parseConfig(ProcessSettings, {});
+    const ports = manifests.flatMap(({ kind, spec }) =>
+      [...JSON.stringify(spec ?? {}).matchAll(/"containerPort":(\d+)/g)].map(([, port]) => `${kind} ${port ?? ''}`),
+    );
+
+    expect(ports).toEqual([
+      `Service ${PORT}`,
+      ...(admit.length === 0 ? [] : [`Deployment ${PORT}`, `Deployment ${TLS_PORT}`]),
+    ]);
+  });
+
+  it('name no object twice', () => {
+    const names = manifests.map(({ apiVersion, kind, metadata }) =>
+      [apiVersion, kind, metadata.namespace, metadata.name].join(' '),
+    );
+
+    expect(names).toEqual([...new Set(names)]);
+  });
+});
+
+const stamp = { id: '1', time: new Date(0) };
+
+/** One event for each object that the watch may be about. */
+function changesOf({ resource, mode, names = ['any'], scope }: Watch): Attributes[] {
+  const places = typeof scope === 'object' ? scope.namespaces : [scope === 'own' ? own : 'somewhere'];
+  return places.flatMap((namespace) =>
+    names.map((name) => {
+      const metadata = { name, ...(resource.namespaced ? { namespace } : {}) };
+      const object = { apiVersion: apiVersion(resource), kind: resource.kind, metadata };
+      const origin = { server: new URL('https://10.96.0.1'), namespace: own };
+      return attributesOf(changeEvent({ change: 'update', object }, mode, origin, stamp).headers);
+    }),
+  );
+}
+
+function tickOf(name: string): Attributes {
+  return attributesOf(tickEvent(`${name}-tick`, own, stamp).headers);
+}
+
+function attributesOf(headers: Readonly<Record<string, string>>): Attributes {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.replace(/^ce-/, ''), value]));
+}
+
+function filtersOf({ spec }: Manifest): readonly Filter[] {
+  return (spec as { readonly filters: readonly Filter[] }).filters;
+}
+
+function passes({ exact = {}, prefix = {}, any }: Filter, event: Attributes): boolean {
+  return (
+    Object.entries(exact).every(([name, value]) => event[name] === value) &&
+    Object.entries(prefix).every(([name, value]) => event[name]?.startsWith(value)) &&
+    (any === undefined || any.some((filter) => passes(filter, event)))
+  );
+}
+
+/** Every right that the account has by its bindings, as a line each. */
+function rightsOf(account: string, manifests: readonly Manifest[]): Set<string> {
+  const lines = manifests
+    .filter(({ kind, subjects }) => kind.endsWith('Binding') && isAbout(account, subjects))
+    .flatMap(({ kind, metadata, roleRef }) => {
+      const role = manifests.find(
+        (candidate) =>
+          `${candidate.kind}Binding` === kind &&
+          candidate.metadata.name === (roleRef as { readonly name: string }).name &&
+          candidate.metadata.namespace === metadata.namespace,
+      );
+      return ((role?.['rules'] ?? []) as readonly Rule[]).flatMap((rule) => linesOf(metadata.namespace, rule));
+    });
+  return new Set(lines);
+}
+
+function isAbout(account: string, subjects: unknown): boolean {
+  return (subjects as readonly { readonly name: string }[]).every(({ name }) => name === account);
+}
+
+function rightsAskedBy({ groups, resources, names, verbs, scope }: Permission): string[] {
+  const places = typeof scope === 'object' ? scope.namespaces : [scope === 'own' ? own : undefined];
+  const rule = { apiGroups: groups, resources, ...(names === undefined ? {} : { resourceNames: names }), verbs };
+  return places.flatMap((place) => linesOf(place, rule));
+}
+
+function linesOf(place: string | undefined, { apiGroups, resources, resourceNames = ['*'], verbs }: Rule): string[] {
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      resourceNames.flatMap((name) =>
+        verbs.map((verb) => `${place ?? 'everywhere'}: ${verb} ${resource}.${group} ${name}`),
+      ),
+    ),
+  );
+}
