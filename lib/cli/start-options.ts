@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util';
+
+export interface StartOptions {
+  /** Only these functions; empty: all. */
+  readonly functions: readonly string[];
+  /** HTTP port of the functions. */
+  readonly port: number;
+  /** HTTPS port of their admission webhooks. */
+  readonly tlsPort: number;
+  /** HTTPS port of the sandbox API; plain HTTP is on the next one. */
+  readonly apiPort: number;
+  /** A cluster to work on in place of the sandbox. */
+  readonly kubeconfig?: string;
+  readonly dryRun: boolean;
+  /** The sandbox enforces Roles and ClusterRoles. */
+  readonly rbac: boolean;
+}
+
+export const usage = `npm start -- [function…] [options]
+
+  --port N            HTTP port of the functions (8080)
+  --tls-port N        HTTPS port of their webhooks (9443)
+  --api-port N        HTTPS port of the sandbox API (8001); plain HTTP is on the next one
+  --kubeconfig FILE   work on that cluster instead of the sandbox
+  --dry-run           print what would be written, write nothing
+  --rbac              the sandbox enforces Roles and ClusterRoles
+  --help              this text`;
+
+/** Reads the command line. Throws with what is wrong; `help` when it was asked for. */
+export function parseStartOptions(args: readonly string[]): StartOptions | 'help' {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      port: { type: 'string', default: '8080' },
+      'tls-port': { type: 'string', default: '9443' },
+      'api-port': { type: 'string', default: '8001' },
+      kubeconfig: { type: 'string' },
+      'dry-run': { type: 'boolean', default: false },
+      rbac: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    return 'help';
+  }
+  return {
+    functions: positionals,
+    port: portOf('port', values.port),
+    tlsPort: portOf('tls-port', values['tls-port']),
+    apiPort: portOf('api-port', values['api-port']),
+    ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
+    dryRun: values['dry-run'],
+    rbac: values.rbac,
+  };
+}
+
+function portOf(option: string, text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_534) {
+    throw new Error(`--${option} must be a port from 0 to 65534, got ${JSON.stringify(text)}`);
+  }
+  return port;
+}

@@ -1,0 +1,161 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino, type Logger } from 'pino';
+import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
+import type { Definition } from '../function/define.ts';
+import { clusterAccess, kubeconfigAccess, type Access } from '../kube/access.ts';
+import { createTransport } from '../kube/transport.ts';
+import { createLog } from '../log.ts';
+import { serve, type Running } from '../main.ts';
+import { createCertificates } from '../sandbox/certificates.ts';
+import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import { startSource, type Source } from '../source/source.ts';
+import type { Subscription } from '../source/branch.ts';
+import { findFunctions, type Found } from './functions.ts';
+import { intro } from './intro.ts';
+import { liveLine } from './live.ts';
+import { fillSandbox, playSamples } from './sandbox-world.ts';
+import { parseStartOptions, usage, type StartOptions } from './start-options.ts';
+
+const kubeconfigFile = join('.sandbox', 'kubeconfig');
+
+/** `npm start`: the functions and the event source, on the sandbox or on the cluster of a kubeconfig. */
+export interface Started {
+  readonly running: Running;
+  readonly sandbox: Sandbox | undefined;
+  readonly close: () => Promise<void>;
+}
+
+export async function start(options: StartOptions, environment: Environment, log: Logger): Promise<Started> {
+  const found = await chosen(options.functions);
+  const definitions = found.map(({ definition }) => definition);
+  const sandbox = options.kubeconfig === undefined ? await openSandbox(options) : undefined;
+  const access = accessTo(sandbox, options);
+  const namespace = environment['POD_NAMESPACE'] ?? (sandbox === undefined ? 'default' : 'kube-reflex');
+  const certificates = await createCertificates(new Date());
+  const settings = settingsOf(definitions, environment, options);
+  const running = await serve({
+    definitions,
+    environment: { ...settings, POD_NAMESPACE: namespace },
+    access,
+    host: '127.0.0.1',
+    tls: { cert: certificates.certificate, key: certificates.key },
+    log,
+  });
+  const transport = createTransport(access);
+  const stopped = new AbortController();
+  if (sandbox !== undefined) {
+    await fillSandbox(sandbox, { namespace, definitions, ca: certificates.ca, webhooks: running.tlsUrl });
+  }
+  const subscriptions = definitions.map((definition) => subscriptionOf(definition, settings, running.url));
+  const source: Source = await startSource({
+    transport,
+    namespace,
+    subscriptions,
+    log: log.child({ function: 'source' }),
+  });
+  process.stdout.write(
+    process.stdout.isTTY
+      ? intro({ options, found, running, sandbox, kubeconfigFile, server: await transport.server() })
+      : '',
+  );
+  const samples = sandbox === undefined ? Promise.resolve() : playSamples(sandbox, found, stopped.signal);
+
+  return {
+    running,
+    sandbox,
+    close: async () => {
+      stopped.abort();
+      await samples;
+      await source.close();
+      await running.close();
+      transport.close();
+      await sandbox?.close();
+    },
+  };
+}
+
+/** All functions, or those named. Before the first function exists, the sample function shows how things work. */
+async function chosen(names: readonly string[]): Promise<readonly Found[]> {
+  const own = await findFunctions('functions');
+  const all = own.length === 0 ? await findFunctions(join('test', 'functions')) : own;
+  const unknown = names.find((name) => !all.some(({ definition }) => definition.name === name));
+  if (unknown !== undefined) {
+    throw new Error(
+      `there is no function ${JSON.stringify(unknown)}; there is ${all.map(({ definition }) => definition.name).join(', ')}`,
+    );
+  }
+  return names.length === 0 ? all : all.filter(({ definition }) => names.includes(definition.name));
+}
+
+async function openSandbox({ apiPort, rbac }: StartOptions): Promise<Sandbox> {
+  const sandbox = await startSandbox({ port: apiPort, httpPort: apiPort === 0 ? 0 : apiPort + 1, rbac });
+  mkdirSync('.sandbox', { recursive: true });
+  writeFileSync(kubeconfigFile, JSON.stringify(sandbox.kubeconfig, null, 2), { mode: 0o600 });
+  return sandbox;
+}
+
+function accessTo(sandbox: Sandbox | undefined, { kubeconfig }: StartOptions): Access {
+  return sandbox === undefined ? clusterAccess(kubeconfig) : kubeconfigAccess(JSON.stringify(sandbox.kubeconfig));
+}
+
+/** The environment wins over the examples that stand in for required settings; KUBECONFIG alone never picks a cluster. */
+function settingsOf(definitions: readonly Definition[], environment: Environment, options: StartOptions): Environment {
+  const { KUBECONFIG: _ignored, ...given } = environment;
+  const examples = definitions.map(({ name, config }) => prefixed(name, exampleEnvironment(config)));
+  const ports = { PORT: String(options.port), TLS_PORT: String(options.tlsPort) };
+  return {
+    ...Object.assign({}, ...examples),
+    ...given,
+    ...ports,
+    ...(options.dryRun ? { DRY_RUN: 'true' } : {}),
+  } as Environment;
+}
+
+function prefixed(name: string, environment: Readonly<Record<string, string>>): Record<string, string> {
+  const prefix = name.replaceAll('-', '_').toUpperCase();
+  return Object.fromEntries(Object.entries(environment).map(([key, value]) => [`${prefix}_${key}`, value]));
+}
+
+function subscriptionOf(definition: Definition, settings: Environment, url: URL): Subscription {
+  const { name, on, tick } = definition;
+  const triggers = on?.(parseConfig(definition.config, settings, name)) ?? [];
+  return {
+    name,
+    sink: new URL(`/${name}`, url),
+    watches: triggers.filter((trigger) => 'resource' in trigger),
+    tick: tick?.schedule,
+  };
+}
+
+/** Readable lines on a terminal, JSON otherwise. */
+function terminalLog(level: string): Logger {
+  if (!process.stdout.isTTY) {
+    return createLog({ level, readable: false });
+  }
+  return pino(
+    { level, base: {}, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    {
+      write: (line) => process.stdout.write(liveLine(line) ?? ''),
+    },
+  );
+}
+
+async function main(): Promise<void> {
+  const options = parseStartOptions(process.argv.slice(2));
+  if (options === 'help') {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const started = await start(options, process.env, terminalLog(process.env['LOG_LEVEL'] ?? 'info'));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void started.close().then(() => process.exit(0)));
+  }
+}
+
+if (import.meta.main) {
+  await main().catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,22 @@
+import { findFunctions, type Found } from '../../lib/cli/functions.ts';
+import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
+import type { Definition, Watch } from '../../lib/function/define.ts';
+
+/** Every function of the product and the sample function, each with its folder. */
+export async function foldersUnderTest(): Promise<readonly Found[]> {
+  return [...(await findFunctions('functions')), ...(await findFunctions('test/functions'))];
+}
+
+export async function functionsUnderTest(): Promise<readonly Definition[]> {
+  return (await foldersUnderTest()).map(({ definition }) => definition);
+}
+
+/** What a function can't start without, from the examples of its settings. */
+export function environmentOf(definition: Definition): Record<string, string> {
+  return exampleEnvironment(definition.config);
+}
+
+export function watchesOf(definition: Definition): readonly Watch[] {
+  const config = parseConfig(definition.config, environmentOf(definition));
+  return (definition.on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { binaryEvent, send } from '../http.ts';
+import { runToExit, startProcess } from '../process.ts';
+import { environmentOf, foldersUnderTest } from './functions.ts';
+
+const folders = await foldersUnderTest();
+let sandbox: Sandbox;
+let directory: string;
+let kubeconfig: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  directory = mkdtempSync(join(tmpdir(), 'kube-reflex-'));
+  kubeconfig = join(directory, 'kubeconfig');
+  writeFileSync(kubeconfig, JSON.stringify(sandbox.kubeconfig));
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(directory, { recursive: true });
+});
+
+it('runs on Node 24, whatever node the machine has', () => {
+  expect(process.versions.node).toMatch(/^2[4-9]\./);
+});
+
+describe.each(folders)('$definition.name as a process', ({ folder, definition }) => {
+  it('ends with 0 after SIGTERM under load, and fails no request on the way', async () => {
+    const { child, url, exited } = await startProcess(folder, {
+      ...environmentOf(definition),
+      KUBECONFIG: kubeconfig,
+      POD_NAMESPACE: 'default',
+      DRAIN_SECONDS: '1',
+    });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
+    const statuses: number[] = [];
+    const errors: unknown[] = [];
+    let loading = true;
+    let sentAfterSignal = 0;
+    let signalled = false;
+    async function load(): Promise<void> {
+      while (loading) {
+        sentAfterSignal += signalled ? 1 : 0;
+        await send(url, { ...binaryEvent({ type: 'dev.knative.sources.ping', data: {} }), agent }).then(
+          ({ status }) => statuses.push(status),
+          (error: unknown) => errors.push(error),
+        );
+      }
+    }
+    const loaders = Array.from({ length: 16 }, load);
+    await until(() => statuses.length > 50);
+
+    child.kill('SIGTERM');
+    signalled = true;
+    await until(async () => (await send(url, { method: 'GET', path: '/health/readiness' })).status === 503);
+    await until(() => sentAfterSignal > 50);
+    loading = false;
+    await Promise.all(loaders);
+    agent.destroy();
+    const { code, stderr } = await exited;
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(errors).toEqual([]);
+    expect(new Set(statuses)).toEqual(new Set([204]));
+  });
+
+  it('names every wrong setting at once and exits with 1 before it listens', async () => {
+    const { code, stderr } = await runToExit(folder, { PORT: 'http', ROLE: 'both', MAX_RUNNING: '0' });
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('PORT must be a whole number from 0 to 65535, got "http" (example: 8080)');
+    expect(stderr).toContain('ROLE must be one of all, events, admission, got "both"');
+    expect(stderr).toContain('MAX_RUNNING must be a whole number from 1 to 1000, got "0"');
+  });
+
+  it('says plainly that a port is taken', async () => {
+    const taken = await startProcess(folder, {
+      ...environmentOf(definition),
+      KUBECONFIG: kubeconfig,
+      DRAIN_SECONDS: '0',
+    });
+
+    const { code, stderr } = await runToExit(folder, { ...environmentOf(definition), PORT: taken.url.port });
+    taken.child.kill('SIGTERM');
+    await taken.exited;
+
+    expect(code).toBe(1);
+    expect(stderr).toBe(`${definition.name}: port ${taken.url.port} is taken\n`);
+  });
+});
+
+/** Asks again and again, as fast as the event loop turns; jest's timeout ends it if the condition never holds. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
