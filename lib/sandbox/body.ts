@@ -3,8 +3,8 @@ import { ApiError, badRequest } from './status.ts';
 
 const limit = 3 * 1024 * 1024;
 
-/** The whole body as text; refuses more than the API server takes. */
-export async function readBody(request: IncomingMessage): Promise<string> {
+/** The whole body; refuses more than the API server takes. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
@@ -18,7 +18,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
     }
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** `application/json; charset=utf-8` → `application/json`. */

@@ -33,7 +33,7 @@ export interface Answer {
 }
 
 export async function bodyOf({ message }: Call): Promise<Body> {
-  return { text: await readBody(message), contentType: message.headers['content-type'] };
+  return { bytes: await readBody(message), contentType: message.headers['content-type'] };
 }
 
 export function userAgentOf({ message }: Call): string {

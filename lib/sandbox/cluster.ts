@@ -4,6 +4,7 @@ import type { Clock } from './internal.ts';
 import type { Kinds } from './kinds.ts';
 import type { Authorizer } from './rbac.ts';
 import type { ObjectRules } from './rules.ts';
+import type { Schemas } from './schema.ts';
 import type { Store } from './store.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -11,6 +12,7 @@ import type { Tokens } from './tokens.ts';
 export interface Cluster {
   readonly kinds: Kinds;
   readonly store: Store;
+  readonly schemas: Schemas;
   readonly clock: Clock;
   readonly rules: ObjectRules;
   readonly admission: Admission;

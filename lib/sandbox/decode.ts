@@ -2,15 +2,19 @@ import type { KubeObject } from '../kube/wire.ts';
 import { mediaType, parseYaml } from './body.ts';
 import type { Cluster } from './cluster.ts';
 import type { Kind, Kinds } from './kinds.ts';
+import { decodeProtobuf, knowsProtobuf, openEnvelope, ProtobufProblem } from './protobuf.ts';
 import { apiVersionOf } from './render.ts';
+import type { Schemas } from './schema.ts';
 import { badRequest, unsupportedMediaType } from './status.ts';
 import { isObject, type Json, stringAt } from './value.ts';
 import type { FieldValidation } from './write-options.ts';
 
-const accepted = ['application/json', 'application/yaml'];
+const json = 'application/json';
+const yaml = 'application/yaml';
+const protobuf = 'application/vnd.kubernetes.protobuf';
 
 export interface Body {
-  readonly text: string;
+  readonly bytes: Buffer;
   readonly contentType: string | undefined;
 }
 
@@ -21,31 +25,53 @@ export interface Expected {
   warn(text: string): void;
 }
 
+/** A body that is no object of a served kind, such as options or a Scale. */
+export interface ExpectedPart {
+  readonly kind: string;
+  /** Its definition, for bodies in protobuf. */
+  readonly definition: string;
+}
+
 /** Reads an object of the expected kind from a body. Kind and apiVersion may be left out. */
-export async function decode({ kinds, rules }: Cluster, body: Body, expected: Expected): Promise<KubeObject> {
+export async function decode(cluster: Cluster, body: Body, expected: Expected): Promise<KubeObject> {
   const { kind, fieldValidation } = expected;
-  const object = await parseBody(body, kind.kind);
-  assertKind(kinds, kind, object);
-  return rules.inspect({
+  const object = await parseBody(cluster, body, { kind: kind.kind, definition: kind.schema.definition ?? '' });
+  assertKind(cluster.kinds, kind, object);
+  return cluster.rules.inspect({
     kind,
     object: { ...object, kind: kind.kind, apiVersion: apiVersionOf(kind) },
     fieldValidation,
     warn: (text) => expected.warn(text),
-    ...(mediaType(body.contentType) === 'application/json' && { text: body.text }),
+    ...(mediaType(body.contentType) === json && { text: body.bytes.toString() }),
   });
 }
 
-/** Reads any object from a body; `expected` is the kind's name for the message. */
-export async function parseBody({ text, contentType }: Body, expected: string): Promise<Json> {
-  const type = mediaType(contentType);
-  if (!accepted.includes(type)) {
-    throw unsupportedMediaType([...accepted, 'application/vnd.kubernetes.protobuf']);
+/** Reads any object from a body in JSON, YAML or protobuf. */
+export async function parseBody({ schemas }: Cluster, body: Body, expected: ExpectedPart): Promise<Json> {
+  const type = mediaType(body.contentType);
+  if (type === protobuf && knowsProtobuf(expected.definition)) {
+    return parseProtobuf(schemas, body.bytes, expected);
   }
-  const value = type === 'application/json' ? parseJson(text, expected) : await parseYaml(text);
+  if (type !== json && type !== yaml) {
+    throw unsupportedMediaType([json, yaml, protobuf]);
+  }
+  const text = body.bytes.toString();
+  const value = type === json ? parseJson(text, expected.kind) : await parseYaml(text);
   if (!isObject(value)) {
-    throw unrecognised(expected, `json: cannot unmarshal ${goType(value)} into Go value of type struct`);
+    throw unrecognised(expected.kind, `json: cannot unmarshal ${goType(value)} into Go value of type struct`);
   }
   return value;
+}
+
+function parseProtobuf(schemas: Schemas, bytes: Buffer, { kind, definition }: ExpectedPart): Json {
+  try {
+    return { ...decodeProtobuf(openEnvelope(bytes), definition, schemas) };
+  } catch (error) {
+    const isTheirs = error instanceof ProtobufProblem || error instanceof SyntaxError;
+    throw isTheirs
+      ? badRequest(`the object provided is unrecognized (must be of type ${kind}): ${error.message}`)
+      : error;
+  }
 }
 
 function parseJson(text: string, expected: string): unknown {

@@ -9,7 +9,6 @@ function kind(group: string, version: string, plural: string): Kind {
     plural,
     kind: plural.toUpperCase(),
     listKind: 'List',
-    definition: '',
     singular: '',
     shortNames: [],
     categories: [],

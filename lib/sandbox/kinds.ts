@@ -17,8 +17,6 @@ export interface Kind extends KindRef, Omit<TableKind, 'schema' | 'columns'> {
   readonly schema: Schema;
   /** Where a custom kind keeps what its `scale` subresource shows. */
   readonly scale?: ScalePaths;
-  /** The name of its definition in OpenAPI. */
-  readonly definition: string;
   /** What a custom kind's definition says in OpenAPI; those of built-in kinds are in the tables. */
   readonly openApi?: object;
   /** True for kinds that a CustomResourceDefinition added. */
@@ -36,7 +34,6 @@ export interface ScalePaths {
 export function builtInKinds(table: readonly TableKind[], schemas: Schemas): readonly Kind[] {
   return table.map((entry) => ({
     ...entry,
-    definition: entry.schema,
     listKind: `${entry.kind}List`,
     isCustom: false,
     get schema() {

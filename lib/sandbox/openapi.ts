@@ -26,7 +26,7 @@ export function openApiV3(kinds: Kinds, definitions: Definitions, name: string):
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'v1.36.3' },
-    paths: pathsOf(served, (kind) => ({ $ref: `${schemaPrefix}${kind.definition}` })),
+    paths: pathsOf(served, (kind) => ({ $ref: `${schemaPrefix}${definitionOf(kind)}` })),
     components: { schemas: schemasOf(served, definitions, schemaPrefix) },
   };
 }
@@ -37,7 +37,7 @@ export function openApiV2(kinds: Kinds, definitions: Definitions): object {
   return {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'v1.36.3' },
-    paths: pathsOf(served, (kind) => ({ $ref: `${definitionPrefix}${kind.definition}` })),
+    paths: pathsOf(served, (kind) => ({ $ref: `${definitionPrefix}${definitionOf(kind)}` })),
     definitions: schemasOf(served, definitions, definitionPrefix),
   };
 }
@@ -100,9 +100,9 @@ const writeParameters: Readonly<Record<string, readonly string[]>> = {
 /** The definitions of the kinds and all that they refer to. */
 function schemasOf(served: readonly Kind[], definitions: Definitions, prefix: string): object {
   const schemas: Record<string, unknown> = {};
-  const waiting = served.map(({ definition }) => definition);
+  const waiting = served.map(definitionOf);
   for (const kind of served.filter(({ isCustom }) => isCustom)) {
-    schemas[kind.definition] = withGroupVersionKind(kind);
+    schemas[definitionOf(kind)] = withGroupVersionKind(kind);
   }
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const definition = definitions[name];
@@ -134,7 +134,8 @@ function rewritten(node: unknown, prefix: string, found: (reference: string) => 
   return Object.keys(rest).length === 0 ? reference : { ...rest, allOf: [reference] };
 }
 
-/** The name that OpenAPI gives a custom kind: `com.example.v1.Widget`. */
-export function customDefinition({ group, version, kind }: Pick<Kind, 'group' | 'version' | 'kind'>): string {
-  return [...group.split('.').reverse(), version, kind].join('.');
+/** `io.k8s.api.apps.v1.Deployment`; a custom kind is called `com.example.v1.Widget`. */
+function definitionOf({ isCustom, schema, group, version, kind }: Kind): string {
+  const custom = [...group.split('.').reverse(), version, kind].join('.');
+  return isCustom ? custom : (schema.definition ?? custom);
 }

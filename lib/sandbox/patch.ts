@@ -23,7 +23,8 @@ export function isApply(contentType: string | undefined): boolean {
 }
 
 /** Reads a patch of one of the four types; custom kinds have no strategic one. */
-export async function parsePatch(kind: Kind, { text, contentType }: Body): Promise<Patch> {
+export async function parsePatch(kind: Kind, { bytes, contentType }: Body): Promise<Patch> {
+  const text = bytes.toString();
   switch (mediaType(contentType)) {
     case apply:
       return { type: 'apply', applied: asObject(await parseYaml(text)) };

@@ -58,9 +58,8 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, rbac = false } = options;
   const definitions = readDefinitionTable();
-  const kinds = createKinds(
-    builtInKinds(readKindTable(), createSchemas(definitions)).filter((kind) => !isLeftOut(kind)),
-  );
+  const schemas = createSchemas(definitions);
+  const kinds = createKinds(builtInKinds(readKindTable(), schemas).filter((kind) => !isLeftOut(kind)));
   const store = createStore(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
   const api = createInternalApi({ kinds, store, clock }, () => cluster);
   const rules = createObjectRules();
@@ -73,6 +72,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const cluster: Cluster = {
     kinds,
     store,
+    schemas,
     clock,
     rules,
     tokens,

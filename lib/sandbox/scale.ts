@@ -17,6 +17,8 @@ const builtInPaths: ScalePaths = {
   labelSelectorPath: '.spec.selector',
 };
 
+const scaleBody = { kind: 'Scale', definition: 'io.k8s.api.autoscaling.v1.Scale' };
+
 /** Reads or changes the number of replicas of whatever has one. */
 export async function serveScale(call: Call): Promise<Answer> {
   const { cluster, kind, request } = call;
@@ -46,7 +48,7 @@ export function scaleView(kind: Kind): View {
 type ScaleChange = (scale: KubeObject) => Json;
 
 async function replacement(call: Call): Promise<ScaleChange> {
-  const sent = await parseBody(await bodyOf(call), 'Scale');
+  const sent = await parseBody(call.cluster, await bodyOf(call), scaleBody);
   return () => sent;
 }
 

@@ -7,11 +7,14 @@ import { listAt, objectAt } from './value.ts';
 import { answer } from './write-verbs.ts';
 import { parseWriteOptions } from './write-options.ts';
 
+const tokenBody = { kind: 'TokenRequest', definition: 'io.k8s.api.authentication.v1.TokenRequest' };
+const namespaceBody = { kind: 'Namespace', definition: 'io.k8s.api.core.v1.Namespace' };
+
 /** Issues a token for a ServiceAccount. */
 export async function serveToken(call: Call): Promise<Answer> {
   const { cluster, kind, request } = call;
   const { name = '', namespace } = request;
-  const sent = await parseBody(await bodyOf(call), 'TokenRequest');
+  const sent = await parseBody(cluster, await bodyOf(call), tokenBody);
   const account = cluster.store.get(kind, name, namespace)?.object;
   const issued = answerTokenRequest(sent, account, { name, tokens: cluster.tokens });
   return { code: 201, text: JSON.stringify(issued) };
@@ -19,7 +22,7 @@ export async function serveToken(call: Call): Promise<Answer> {
 
 /** Changes the finalizers in a Namespace's spec, and nothing else of it. */
 export async function serveFinalize(call: Call): Promise<Answer> {
-  const sent = await parseBody(await bodyOf(call), 'Namespace');
+  const sent = await parseBody(call.cluster, await bodyOf(call), namespaceBody);
   const options = parseWriteOptions(call.query, 'UpdateOptions', { userAgent: userAgentOf(call) });
   const finalizers = listAt(sent, 'spec', 'finalizers');
   const object = await modify(call.cluster, writeOf(call, options), (live) => withFinalizers(live, finalizers));

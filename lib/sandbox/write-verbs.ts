@@ -15,6 +15,8 @@ import type { Json } from './value.ts';
 import { subjectOf, type Write } from './write.ts';
 import { parseDeleteOptions, parseWriteOptions, type WriteOptions } from './write-options.ts';
 
+const optionsBody = { kind: 'DeleteOptions', definition: 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions' };
+
 export async function createObject(call: Call): Promise<Answer> {
   const { cluster, kind, request, query } = call;
   if (kind.namespaced !== (request.namespace !== undefined)) {
@@ -99,11 +101,11 @@ async function decodeBody(call: Call, { fieldValidation }: WriteOptions): Promis
 
 async function optionalBody(call: Call): Promise<Json | undefined> {
   const body = await bodyOf(call);
-  if (body.text === '') {
+  if (body.bytes.length === 0) {
     return undefined;
   }
   const contentType = mediaType(body.contentType) === '' ? 'application/json' : body.contentType;
-  return parseBody({ ...body, contentType }, 'DeleteOptions');
+  return parseBody(call.cluster, { ...body, contentType }, optionsBody);
 }
 
 async function applyObject(call: Call, applied: Json, options: WriteOptions): Promise<Answer> {
