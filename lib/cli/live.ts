@@ -16,8 +16,8 @@ interface Handled {
 
 const pastTense: Readonly<Record<string, string>> = { add: 'added', update: 'changed', delete: 'deleted' };
 
-/** Log records that only repeat what the line of their event says. */
-const repeated = new Set(['step', 'listening', 'draining']);
+/** Log records that only repeat what the introduction or the line of their event says. */
+const repeated = new Set(['step', 'listening', 'draining', 'watching']);
 
 /**
  * One log record as a line for somebody who watches: what changed → which function → what it wrote, and what that cost.

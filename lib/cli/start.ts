@@ -148,6 +148,8 @@ async function main(): Promise<void> {
     return;
   }
   const started = await start(options, process.env, terminalLog(process.env['LOG_LEVEL'] ?? 'info'));
+  // Whoever reads our lines may have seen enough.
+  process.stdout.on('error', () => process.exit(0));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void started.close().then(() => process.exit(0)));
   }
