@@ -8,7 +8,9 @@ const schemas = createSchemas(readDefinitionTable());
 /** A length-delimited field. */
 function field(number: number, content: Buffer | string): Buffer {
   const bytes = Buffer.from(content);
-  return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
+  const key = (number << 3) | 2;
+  const keyBytes = key < 0x80 ? [key] : [(key & 0x7f) | 0x80, key >>> 7];
+  return Buffer.concat([Buffer.from([...keyBytes, bytes.length]), bytes]);
 }
 
 function varint(number: number, value: number): Buffer {
