@@ -1,13 +1,29 @@
 import type { Target } from './client.ts';
+import { accessCases } from './access.ts';
+import { applyCases } from './apply.ts';
+import { customKindCases } from './custom-kinds.ts';
+import { customRuleCases } from './custom-rules.ts';
+import { customSchemaCases } from './custom-schemas.ts';
 import { deletionCases } from './deletion.ts';
+import { discoveryCases } from './discovery.ts';
 import { dryRunCases } from './dry-run.ts';
+import { evictionCases } from './eviction.ts';
+import { fieldValidationCases } from './field-validation.ts';
+import { garbageCases } from './garbage.ts';
 import { historyCases } from './history.ts';
+import { identityCases } from './identity.ts';
+import { managerCases } from './managers.ts';
+import { matchingCases } from './matching.ts';
+import { mutatingCases } from './mutating.ts';
+import { namespaceCases } from './namespaces.ts';
 import { objectCases } from './objects.ts';
 import { pagingCases } from './paging.ts';
 import { patchCases } from './patch.ts';
 import { replaceCases } from './replace.ts';
 import { selectorCases } from './selectors.ts';
 import { strategicCases } from './strategic.ts';
+import { subresourceCases } from './subresources.ts';
+import { validatingCases } from './validating.ts';
 import { watchCases } from './watch.ts';
 
 const topics = [
@@ -18,8 +34,24 @@ const topics = [
   watchCases,
   patchCases,
   strategicCases,
+  applyCases,
+  managerCases,
   dryRunCases,
   deletionCases,
+  namespaceCases,
+  garbageCases,
+  subresourceCases,
+  evictionCases,
+  fieldValidationCases,
+  customKindCases,
+  customSchemaCases,
+  customRuleCases,
+  mutatingCases,
+  validatingCases,
+  matchingCases,
+  identityCases,
+  accessCases,
+  discoveryCases,
   historyCases,
 ];
 
