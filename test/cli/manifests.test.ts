@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { findFunctions } from '../../lib/cli/functions.ts';
 import { driftOf } from '../../lib/manifests/folder.ts';
+import { runNode, type Ended } from './command.ts';
 
 it('knative/ holds what the definitions ask for', async () => {
   const found = await findFunctions('functions');
@@ -24,13 +24,8 @@ describe('npm run manifests', () => {
   });
   afterEach(() => rm(out, { recursive: true }));
 
-  function run(...args: readonly string[]): Promise<{ code: number; output: string }> {
-    return new Promise((resolve) => {
-      const command = ['lib/cli/manifests.ts', '--out', out, ...args];
-      const child = execFile(process.execPath, command, (_error, stdout, stderr) => {
-        resolve({ code: child.exitCode ?? -1, output: stdout + stderr });
-      });
-    });
+  function run(...args: readonly string[]): Promise<Ended> {
+    return runNode(['lib/cli/manifests.ts', '--out', out, ...args]);
   }
 
   const sample = 'test/functions/host-census';

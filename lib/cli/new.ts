@@ -1,0 +1,55 @@
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { driftOf, repair } from '../manifests/folder.ts';
+import { findFunctions } from './functions.ts';
+import { nameProblem, scaffold } from './scaffold.ts';
+
+const usage = `usage: npm run new -- NAME [--root DIR]
+  writes functions/NAME, a small function that works, to be changed into yours, and its manifests
+  --root   the checkout to write to (default: this one)`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { root: { type: 'string', default: '.' }, help: { type: 'boolean', default: false } },
+  });
+  const [name, ...others] = positionals;
+  if (values.help) {
+    console.log(usage);
+    return;
+  }
+  if (name === undefined || others.length > 0) {
+    throw new Error(`it takes one name\n${usage}`);
+  }
+  const problem = await nameProblem(name, values.root);
+  if (problem !== undefined) {
+    throw new Error(problem);
+  }
+  const files = [...(await scaffold(name, values.root)), ...(await updateManifests(values.root))];
+  console.log(`${files.map((file) => relative('.', file)).join('\n')}\n\n${nextSteps(name)}`);
+}
+
+async function updateManifests(root: string): Promise<string[]> {
+  const folder = join(root, 'knative');
+  const found = await findFunctions(join(root, 'functions'));
+  const drift = await driftOf(
+    folder,
+    found.map(({ definition }) => definition),
+  );
+  await repair(folder, drift);
+  return [...drift.write.keys()].map((file) => join(folder, file));
+}
+
+function nextSteps(name: string): string {
+  return `next:
+  1. npm test       it passes as it is
+  2. npm start      it works: functions/${name}/README.md says how to see it
+  3. make it yours, from plan.ts and plan.test.ts outwards; CONTRIBUTING.md leads the way`;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`new: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,48 @@
+import type { Operation } from 'fast-json-patch';
+import { pointer, unchanged, type Plan, type Step } from '../../function/plan.ts';
+import { configMaps, type ConfigMap } from '../../kube/resource.ts';
+import type { LabelSelector } from '../../kube/selector.ts';
+import type { Config } from './config.ts';
+
+const label = 'function-name.kube-reflex.dev/watch';
+export const annotation = 'function-name.kube-reflex.dev/keys';
+
+/** What a ConfigMap carries to ask for it. */
+export const selector: LabelSelector = { matchLabels: { [label]: 'true' } };
+
+/** Annotates those that ask for it, and cleans up those that no longer do. On its own result it plans nothing. */
+export function plan(observed: readonly ConfigMap[], { MAX_KEYS }: Config): Plan {
+  return {
+    steps: observed.flatMap((configMap) => {
+      const asksForIt = configMap.metadata?.labels?.[label] === 'true';
+      return change(configMap, asksForIt ? keysOf(configMap, MAX_KEYS) : undefined);
+    }),
+  };
+}
+
+/** `a,b,c`, or with a limit of two `a,b,+1`. No key can hold a comma or a plus. */
+function keysOf({ data = {}, binaryData = {} }: ConfigMap, limit: number): string {
+  const keys = [...Object.keys(data), ...Object.keys(binaryData)].sort();
+  const rest = keys.length - limit;
+  return [...keys.slice(0, limit), ...(rest > 0 ? [`+${rest}`] : [])].join(',');
+}
+
+function change(configMap: ConfigMap, wanted: string | undefined): Step[] {
+  const { name = '', namespace = '', annotations } = configMap.metadata ?? {};
+  if (annotations?.[annotation] === wanted) {
+    return [];
+  }
+  const operations = [unchanged(configMap), annotate(annotations, wanted)];
+  const why = wanted === undefined ? 'no longer asked for' : `keys are ${wanted}`;
+  return [{ do: 'patch', resource: configMaps, name, namespace, operations, why }];
+}
+
+function annotate(present: Readonly<Record<string, string>> | undefined, wanted: string | undefined): Operation {
+  const path = pointer('metadata', 'annotations', annotation);
+  if (wanted === undefined) {
+    return { op: 'remove', path };
+  }
+  return present === undefined
+    ? { op: 'add', path: pointer('metadata', 'annotations'), value: { [annotation]: wanted } }
+    : { op: 'add', path, value: wanted };
+}

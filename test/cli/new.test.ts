@@ -1,0 +1,178 @@
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadFunction } from '../../lib/cli/functions.ts';
+import type { Definition } from '../../lib/function/define.ts';
+import { kubeconfigAccess } from '../../lib/kube/access.ts';
+import { configMaps } from '../../lib/kube/resource.ts';
+import type { Running } from '../../lib/main.ts';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import { kubeconfigFor } from '../../lib/sandbox/kubeconfig.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { binaryEvent, send, startApp } from '../http.ts';
+import { borrowCheckout } from './checkout.ts';
+import { runNode, type Ended } from './command.ts';
+
+const name = 'key-keeper';
+const { namespace } = standardSite;
+const slow = 180_000;
+
+let root = '';
+let discard: (() => Promise<void>) | undefined;
+let created: Ended;
+
+function create(...args: readonly string[]): Promise<Ended> {
+  return runNode(['lib/cli/new.ts', '--root', root, ...args]);
+}
+
+beforeAll(async () => {
+  ({ root, discard } = await borrowCheckout());
+  created = await create(name);
+}, slow);
+afterAll(() => discard?.());
+
+describe('npm run new', () => {
+  it('writes the function and its manifests, and says what comes next', async () => {
+    expect(created.code).toBe(0);
+    expect(created.output).toMatch(/next:\n {2}1\. .*\n {2}2\. .*\n {2}3\. .*\n$/);
+    expect((await readdir(join(root, 'functions', name))).sort()).toEqual([
+      'README.md',
+      'config.ts',
+      'index.ts',
+      'plan.test.ts',
+      'plan.ts',
+      'sources.ts',
+    ]);
+    expect((await readdir(join(root, 'knative'))).sort()).toEqual([`${name}.yaml`, 'kustomization.yaml']);
+  });
+
+  it.each([
+    ['My-Function', 'is not a name for a function'],
+    ['my_function', 'is not a name for a function'],
+    ['-dash', 'is not a name for a function'],
+    ['../escape', 'is not a name for a function'],
+    ['a'.repeat(41), 'at most 40'],
+    ['metrics', 'is taken by kube-reflex itself'],
+    [name, `functions/${name} exists already`],
+  ])('refuses %s: %s', async (wrong, why) => {
+    const { code, output } = await create('--', wrong);
+
+    expect(code).toBe(1);
+    expect(output).toContain(why);
+  });
+
+  it('refuses to guess a name', async () => {
+    expect(await create()).toMatchObject({ code: 1, output: expect.stringContaining('usage:') });
+  });
+});
+
+describe('a new function', () => {
+  it.each([
+    ['is well typed', ['node_modules/typescript/bin/tsc', '-p', '.']],
+    ['passes the lint rules', ['node_modules/eslint/bin/eslint.js', 'functions']],
+    ['is formatted', ['node_modules/prettier/bin/prettier.cjs', '--check', 'functions', 'knative']],
+    ['passes its own test', ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js']],
+  ])(
+    '%s',
+    async (_claim, command) => {
+      const { code, output } = await runNode(command, root);
+
+      expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+    },
+    slow,
+  );
+
+  describe('in a cluster that grants what its manifests ask for', () => {
+    let sandbox: Sandbox;
+    let definition: Definition;
+    let app: Running;
+
+    beforeAll(async () => {
+      sandbox = await startSandbox({ rbac: true });
+      ({ definition } = await loadFunction(resolve(root, 'functions', name)));
+      await sandbox.api.create({ group: '', plural: 'namespaces' }, { metadata: { name: namespace } });
+      await install(definition, sandbox);
+      const token = await tokenOf(name, sandbox);
+      const kubeconfig = kubeconfigFor({ server: sandbox.url, ca: sandbox.ca, token });
+      app = await startApp(definition, {
+        access: kubeconfigAccess(JSON.stringify(kubeconfig)),
+        environment: { POD_NAMESPACE: namespace },
+      });
+    });
+
+    afterAll(async () => {
+      await app.close();
+      await sandbox.close();
+    });
+
+    const label = `${name}.kube-reflex.dev/watch`;
+    const annotation = `${name}.kube-reflex.dev/keys`;
+
+    function annotationOf(configMap: string): string | undefined {
+      return sandbox.api.get(configMaps, configMap, namespace)?.metadata?.annotations?.[annotation];
+    }
+
+    function createConfigMap(configMap: string, labels: Record<string, string>): Promise<unknown> {
+      const object = { metadata: { name: configMap, namespace, labels }, data: { size: 'big', colour: 'red' } };
+      return sandbox.api.create(configMaps, object);
+    }
+
+    function tell(change: string, configMap: string): Promise<unknown> {
+      const subject = { kind: 'ConfigMap', apiVersion: 'v1', namespace, name: configMap };
+      return send(app.url, binaryEvent({ type: `dev.knative.apiserver.ref.${change}`, ...subject }));
+    }
+
+    it('does its work when an event arrives, and takes it back', async () => {
+      await createConfigMap('told', { [label]: 'true' });
+
+      expect(await tell('add', 'told')).toMatchObject({ status: 204 });
+      expect(annotationOf('told')).toBe('colour,size');
+
+      const { metadata, ...rest } = sandbox.api.get(configMaps, 'told', namespace) ?? {};
+      await sandbox.api.update(configMaps, { ...rest, metadata: { ...metadata, labels: {} } });
+
+      expect(await tell('delete', 'told')).toMatchObject({ status: 204 });
+      expect(annotationOf('told')).toBeUndefined();
+    });
+
+    it('heals with a tick what no event told it', async () => {
+      await createConfigMap('untold', { [label]: 'true' });
+      await createConfigMap('other', {});
+
+      expect(await send(app.url, binaryEvent({ type: 'dev.knative.sources.ping' }))).toMatchObject({ status: 204 });
+
+      expect(annotationOf('untold')).toBe('colour,size');
+      expect(annotationOf('other')).toBeUndefined();
+    });
+
+    it('finds nothing to do for an object that is gone', async () => {
+      expect(await tell('delete', 'never-was')).toMatchObject({ status: 204 });
+    });
+  });
+});
+
+/** Accounts, roles and bindings as the manifests have them. */
+async function install(definition: Definition, { api }: Sandbox): Promise<void> {
+  for (const { apiVersion, kind, metadata, ...rest } of renderFunction(definition).manifests) {
+    const served = api.kinds().find((each) => each.kind === kind && apiVersion === groupVersionOf(each));
+    if (served !== undefined) {
+      await api.create(served, { apiVersion, kind, metadata: { ...metadata }, ...rest });
+    }
+  }
+}
+
+function groupVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+async function tokenOf(account: string, { httpUrl }: Sandbox): Promise<string> {
+  const url = new URL(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, httpUrl);
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }),
+  });
+  const { status } = (await answer.json()) as { readonly status: { readonly token: string } };
+  return status.token;
+}
