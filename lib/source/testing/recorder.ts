@@ -67,6 +67,20 @@ export async function startRecorder(): Promise<Recorder> {
   };
 }
 
+/** What a sink believes of the cluster after these events: `namespace/name` → resourceVersion, in Resource mode. */
+export function lastKnown(events: readonly Received[]): Map<string, string> {
+  const known = new Map<string, string>();
+  for (const { says, object } of events) {
+    const [change, key = ''] = says.split(' ');
+    if (change === 'delete') {
+      known.delete(key);
+    } else {
+      known.set(key, object.metadata?.resourceVersion ?? '');
+    }
+  }
+  return known;
+}
+
 function acceptAll(): Answer {
   return 204;
 }

@@ -12,8 +12,8 @@ export interface ScriptedApi {
   readonly requests: readonly string[];
   readonly put: (name: string, fields?: Fields) => void;
   readonly remove: (name: string, namespace?: string) => void;
-  /** What there is: `namespace/name` → resourceVersion. */
-  readonly state: () => ReadonlyMap<string, string>;
+  /** What there is, or of it what the selector matches: `namespace/name` → resourceVersion. */
+  readonly state: (selector?: string) => ReadonlyMap<string, string>;
   readonly watches: () => number;
   /** Tells all watches where history stands. */
   readonly bookmark: () => void;
@@ -54,6 +54,7 @@ export async function startScriptedApi({ pageSize = 500 } = {}): Promise<Scripte
   const watchers = new Set<Watcher>();
   const requests: string[] = [];
   const refusals: number[] = [];
+  const snapshots = new Map<string, { readonly revision: number; readonly items: readonly object[] }>();
   let revision = 100;
   let oldest = 0;
 
@@ -86,17 +87,28 @@ export async function startScriptedApi({ pageSize = 500 } = {}): Promise<Scripte
     }
   }
 
+  /** Later pages come from the state at the first one, as a real server's do. */
   function sendPage(url: URL, response: ServerResponse): void {
-    const query = queryOf(url);
-    const all = [...objects.values()].filter((object) => isSeen(object, query));
-    const start = Number(url.searchParams.get('continue') ?? 0);
-    // Items of a list carry neither apiVersion nor kind.
-    const items = all.slice(start, start + pageSize).map(({ metadata, ...rest }) => {
-      const { apiVersion: _apiVersion, kind: _kind, ...content } = rest;
-      return { metadata, ...content };
-    });
-    const next = start + pageSize < all.length ? { continue: String(start + pageSize) } : {};
-    response.end(JSON.stringify({ metadata: { resourceVersion: String(revision), ...next }, items }));
+    const [token = '', offset = '0'] = (url.searchParams.get('continue') ?? '').split(' ');
+    const snapshot = snapshots.get(token) ?? { revision, items: itemsFor(queryOf(url)) };
+    const start = Number(offset);
+    const hasMore = start + pageSize < snapshot.items.length;
+    const next = token === '' ? String(snapshots.size + 1) : token;
+    if (hasMore) {
+      snapshots.set(next, snapshot);
+    }
+    const metadata = {
+      resourceVersion: String(snapshot.revision),
+      ...(hasMore && { continue: `${next} ${start + pageSize}` }),
+    };
+    response.end(JSON.stringify({ metadata, items: snapshot.items.slice(start, start + pageSize) }));
+  }
+
+  /** Items of a list carry neither apiVersion nor kind. */
+  function itemsFor(query: Query): object[] {
+    return [...objects.values()]
+      .filter((object) => isSeen(object, query))
+      .map(({ apiVersion: _apiVersion, kind: _kind, ...content }) => content);
   }
 
   function record(key: string, after: KubeObject | undefined): void {
@@ -130,7 +142,12 @@ export async function startScriptedApi({ pageSize = 500 } = {}): Promise<Scripte
       revision += 1;
       record(`${namespace}/${name}`, undefined);
     },
-    state: () => new Map([...objects].map(([key, { metadata }]) => [key, metadata?.resourceVersion ?? ''])),
+    state: (selector = '') =>
+      new Map(
+        [...objects]
+          .filter(([, object]) => isSeen(object, { namespace: undefined, selector }))
+          .map(([key, { metadata }]) => [key, metadata?.resourceVersion ?? '']),
+      ),
     watches: () => watchers.size,
     bookmark: () => {
       const metadata = { resourceVersion: String(revision) };
