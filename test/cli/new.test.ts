@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadFunction } from '../../lib/cli/functions.ts';
 import type { Definition } from '../../lib/function/define.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
-import { configMaps } from '../../lib/kube/resource.ts';
+import { apiVersion as apiVersionOf, configMaps } from '../../lib/kube/resource.ts';
 import type { Running } from '../../lib/main.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
@@ -155,15 +155,11 @@ describe('a new function', () => {
 /** Accounts, roles and bindings as the manifests have them. */
 async function install(definition: Definition, { api }: Sandbox): Promise<void> {
   for (const { apiVersion, kind, metadata, ...rest } of renderFunction(definition).manifests) {
-    const served = api.kinds().find((each) => each.kind === kind && apiVersion === groupVersionOf(each));
+    const served = api.kinds().find((each) => each.kind === kind && apiVersion === apiVersionOf(each));
     if (served !== undefined) {
       await api.create(served, { apiVersion, kind, metadata: { ...metadata }, ...rest });
     }
   }
-}
-
-function groupVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
-  return group === '' ? version : `${group}/${version}`;
 }
 
 async function tokenOf(account: string, { httpUrl }: Sandbox): Promise<string> {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
 import type { Permission, Watch } from '../../lib/function/define.ts';
-import { apiVersion } from '../../lib/kube/resource.ts';
+import { apiVersion, groupVersion } from '../../lib/kube/resource.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { distinct, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { ApiError } from '../../lib/sandbox/status.ts';
 import { ProcessSettings } from '../../lib/settings.ts';
 import { changeEvent, tickEvent } from '../../lib/source/event.ts';
 import { functionsUnderTest } from '../contract/functions.ts';
@@ -88,6 +90,23 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
     ]);
   });
 
+  it('are taken by the API without a field too many', async () => {
+    const sandbox = await startSandbox();
+    try {
+      for (const namespace of distinct(manifests.map(({ metadata }) => metadata.namespace ?? 'default'))) {
+        const wanted = { metadata: { name: namespace } };
+        await sandbox.api.create({ group: '', plural: 'namespaces' }, wanted).catch(unlessThere);
+      }
+      const core = manifests.filter((manifest) => pathOf(manifest, sandbox) !== undefined);
+      const answers = await Promise.all(core.map((manifest) => dryRun(manifest, sandbox)));
+
+      expect(core.length).toBeGreaterThan(2);
+      expect(answers).toEqual(core.map(({ kind, metadata }) => `${kind} ${metadata.name}: 201`));
+    } finally {
+      await sandbox.close();
+    }
+  });
+
   it('name no object twice', () => {
     const names = manifests.map(({ apiVersion, kind, metadata }) =>
       [apiVersion, kind, metadata.namespace, metadata.name].join(' '),
@@ -110,6 +129,32 @@ function changesOf({ resource, mode, names = ['any'], scope }: Watch): Attribute
       return attributesOf(changeEvent({ change: 'update', object }, mode, origin, stamp).headers);
     }),
   );
+}
+
+/** Where to create it; nowhere if the API does not serve the kind by itself. */
+function pathOf({ apiVersion, kind, metadata }: Manifest, { api }: Sandbox): string | undefined {
+  const { group, version } = groupVersion(apiVersion);
+  const served = api.kinds().find((each) => each.kind === kind && each.group === group && each.version === version);
+  if (served === undefined) {
+    return undefined;
+  }
+  const place = served.namespaced ? `/namespaces/${metadata.namespace ?? ''}` : '';
+  return `${group === '' ? '/api/v1' : `/apis/${apiVersion}`}${place}/${served.plural}`;
+}
+
+async function dryRun(manifest: Manifest, sandbox: Sandbox): Promise<string> {
+  const url = new URL(pathOf(manifest, sandbox) ?? '/', sandbox.httpUrl);
+  url.search = 'dryRun=All&fieldValidation=Strict';
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(manifest) });
+  const why = answer.ok ? '' : ` ${await answer.text()}`;
+  return `${manifest.kind} ${manifest.metadata.name}: ${answer.status}${why}`;
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof ApiError && error.code === 409)) {
+    throw error;
+  }
 }
 
 function tickOf(name: string): Attributes {
