@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendText } from './http/answer.ts';
-import type { Answerer } from './http/front.ts';
-import { pathOf, type Instance } from './instance.ts';
+import { pathOf, type Answerer } from './http/front.ts';
+import type { Instance } from './instance.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface Common {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission, Context, Verdict } from '../function/define.ts';
 import { Failure } from '../function/failure.ts';
 import type { AdmissionRequest, AdmissionResponse } from '../review/review.ts';
+import { withinTime } from '../time-limit.ts';
 import { sendFailure, sendText } from './answer.ts';
 import { parseJson, TooLarge, type BodyReader } from './body.ts';
 
@@ -13,7 +14,7 @@ const marginMs = 200;
 
 export interface AdmissionOptions<C> {
   readonly admission: Admission<C>;
-  readonly context: () => Context<C>;
+  readonly context: Context<C>;
   readonly bodies: BodyReader;
   readonly onVerdict: (request: AdmissionRequest, verdict: Verdict, error?: unknown) => void;
 }
@@ -78,7 +79,7 @@ function timeLimit({ url = '' }: IncomingMessage, { timeoutSeconds }: { readonly
 async function decide<C>(request: AdmissionRequest, limitMs: number, options: AdmissionOptions<C>): Promise<string> {
   const { admission, context, onVerdict } = options;
   try {
-    const verdict = await withinTime(admission.decide(request, context()), limitMs);
+    const verdict = await inTime(admission.decide(request, context), limitMs);
     onVerdict(request, verdict);
     return reviewText(request.uid, verdict);
   } catch (error) {
@@ -88,14 +89,9 @@ async function decide<C>(request: AdmissionRequest, limitMs: number, options: Ad
   }
 }
 
-function withinTime(verdict: Verdict | Promise<Verdict>, limitMs: number): Verdict | Promise<Verdict> {
-  if (!(verdict instanceof Promise)) {
-    return verdict;
-  }
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Failure('unavailable', 'no verdict in time')), limitMs);
-    verdict.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+/** A verdict that is there already needs no timer. */
+function inTime(verdict: Verdict | Promise<Verdict>, limitMs: number): Verdict | Promise<Verdict> {
+  return verdict instanceof Promise ? withinTime(verdict, limitMs, 'no verdict in time') : verdict;
 }
 
 function fallback<C>({ onError }: Admission<C>): Verdict {

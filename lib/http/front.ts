@@ -75,3 +75,8 @@ function listen(server: Server, port: number, host: string | undefined): Promise
     server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
   });
 }
+
+/** The path of a request without its query. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '/';
+}

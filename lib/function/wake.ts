@@ -1,0 +1,42 @@
+import { groupVersion } from '../kube/resource.ts';
+import type { Subject, Trigger, Wake, Watch } from './define.ts';
+
+/** Why a handler has to run: a tick, or an event with or without an object. */
+export interface Reason {
+  readonly tick: boolean;
+  readonly subject?: Subject;
+}
+
+/** Several events of one object are one subject: the newest is what it was last seen as. */
+export function gather(reasons: readonly Reason[]): Wake {
+  const subjects = new Map<string, Subject>();
+  for (const { subject } of reasons) {
+    if (subject !== undefined) {
+      subjects.set(identity(subject), subject);
+    }
+  }
+  return { subjects: [...subjects.values()], tick: reasons.some(({ tick }) => tick) };
+}
+
+/** The same for every version that an object is served in. */
+export function identity({ apiVersion, kind, namespace = '', name }: Subject): string {
+  return `${groupVersion(apiVersion).group}/${kind}/${namespace}/${name}`;
+}
+
+/** The watches that asked for this object. */
+export function watchesOf<C>(triggers: readonly Trigger<C>[], subject: Subject, ownNamespace: string): Watch<C>[] {
+  const { group } = groupVersion(subject.apiVersion);
+  return triggers
+    .filter((trigger) => 'resource' in trigger)
+    .filter(({ resource, names, scope }) => {
+      const sameKind = resource.kind === subject.kind && resource.group === group;
+      return sameKind && (names?.includes(subject.name) ?? true) && inScope(scope, subject.namespace, ownNamespace);
+    });
+}
+
+function inScope(scope: Watch['scope'], namespace: string | undefined, own: string): boolean {
+  if (scope === 'cluster' || namespace === undefined) {
+    return true;
+  }
+  return scope === 'own' ? namespace === own : scope.namespaces.includes(namespace);
+}
