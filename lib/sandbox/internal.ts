@@ -25,7 +25,8 @@ export interface ObjectEvent {
 }
 
 export interface UpdateOptions {
-  readonly subresource?: 'status';
+  /** `binding` places a pod on a node, `finalize` changes the finalizers in a Namespace's spec. */
+  readonly subresource?: 'status' | 'binding' | 'finalize';
 }
 
 export interface RemoveOptions {

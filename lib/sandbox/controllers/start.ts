@@ -1,0 +1,28 @@
+import type { InternalApi } from '../internal.ts';
+import { startDeployments } from './deployment.ts';
+import { startKubelets } from './kubelet.ts';
+import { startNodes } from './nodes.ts';
+import { startReplicaSets } from './replica-set.ts';
+import { startScheduler } from './scheduler.ts';
+
+export interface ControllersOptions {
+  /** How long a pod takes to become ready when it does not say so itself. */
+  readonly podReadyMs?: number;
+}
+
+const defaultPodReadyMs = 1000;
+
+/** Starts everything that moves objects by itself. The answer stops it all. */
+export function startControllers(
+  api: InternalApi,
+  { podReadyMs = defaultPodReadyMs }: ControllersOptions = {},
+): () => void {
+  const stops = [
+    startDeployments(api),
+    startReplicaSets(api),
+    startScheduler(api),
+    startKubelets(api, { podReadyMs }),
+    startNodes(api),
+  ];
+  return () => stops.forEach((stop) => stop());
+}
