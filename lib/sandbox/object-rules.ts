@@ -1,5 +1,7 @@
 import { serverSideApply } from './apply.ts';
+import { withDefaults } from './defaults.ts';
 import { trackManagers } from './managed-fields.ts';
+import { normalize } from './normalize.ts';
 import { apiVersionOf } from './render.ts';
 import type { ObjectRules } from './rules.ts';
 import { readObject } from './strict-decode.ts';
@@ -8,7 +10,8 @@ import { readObject } from './strict-decode.ts';
 export function createObjectRules(): ObjectRules {
   return {
     inspect: readObject,
-    complete: (_kind, object) => object,
+    complete: ({ schema, isCustom }, object) =>
+      isCustom ? object : withDefaults(normalize(object, schema), schema),
     check: () => undefined,
     track: ({ kind, ...write }) => trackManagers({ ...write, schema: kind.schema, apiVersion: apiVersionOf(kind) }),
     apply: ({ kind, ...application }) =>
