@@ -10,7 +10,7 @@ import { interestsOf, type Interest, type SourceWatch } from './view.ts';
 
 /** What one function wants to hear of, and where. */
 export interface Subscription {
-  /** The function's name; its ticks carry it as the name of a PingSource. */
+  /** The function; its ticks come as from the PingSource `<name>-tick`, which is what the manifests call it. */
   readonly name: string;
   readonly sink: URL;
   readonly watches: readonly SourceWatch[];
@@ -118,7 +118,7 @@ function tickLane(name: string, { origin, now, pacing }: Trunk, common: Common):
     pacing: { ...pacing, crowd: 1 },
     keyOf: (tick) => tick,
     merge: (_older, newer) => newer,
-    messageOf: () => tickEvent(name, origin.namespace, stamp(now)),
+    messageOf: () => tickEvent(`${name}-tick`, origin.namespace, stamp(now)),
   });
 }
 
@@ -139,7 +139,7 @@ function stamp(now: () => Date): Stamp {
 
 /** Counts every event; logs what is lost, and of an outage its beginning and its end. */
 function reportOf(name: string, sink: URL, { log, onSent, onFailed }: Trunk): Report {
-  const lines = log.child({ function: name, sink: sink.href });
+  const lines = log.child({ to: name, sink: sink.href });
   return {
     sent: ({ headers }, tries) => onSent?.({ function: name, type: headers['ce-type'] ?? '', tries }),
     lost: ({ headers }, why) => {

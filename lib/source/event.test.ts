@@ -108,13 +108,13 @@ describe('the event of a change', () => {
 
 describe('the event of a tick', () => {
   it('is that of a PingSource without data', () => {
-    expect(tickEvent('coredns-sync', 'reflex', stamp)).toEqual({
+    expect(tickEvent('coredns-sync-tick', 'reflex', stamp)).toEqual({
       headers: {
         'ce-specversion': '1.0',
         'ce-id': stamp.id,
         'ce-time': '2026-03-01T10:00:00.123Z',
         'ce-type': 'dev.knative.sources.ping',
-        'ce-source': '/apis/v1/namespaces/reflex/pingsources/coredns-sync',
+        'ce-source': '/apis/v1/namespaces/reflex/pingsources/coredns-sync-tick',
         'kn-namespace': 'reflex',
       },
       body: '',

@@ -175,7 +175,7 @@ describe('the source', () => {
 
     expect(first.received[0]?.headers).toMatchObject({
       'ce-type': 'dev.knative.sources.ping',
-      'ce-source': '/apis/v1/namespaces/default/pingsources/some-function',
+      'ce-source': '/apis/v1/namespaces/default/pingsources/some-function-tick',
     });
     expect(first.received[0]?.body).toBe('');
   });

@@ -27,9 +27,13 @@ export function interestsOf(watches: readonly SourceWatch[], ownNamespace: strin
   return [...interests.values()];
 }
 
-/** Equal for views that one connection can serve. */
-export function identityOf({ resource, namespace = '', labelSelector = '' }: View): string {
-  return [apiVersion(resource), resource.plural, namespace, labelSelector].join(' ');
+/** Equal for views that one connection can serve: `apps/v1 deployments in shop where app=web`. */
+export function identityOf({ resource, namespace, labelSelector }: View): string {
+  return [
+    `${apiVersion(resource)} ${resource.plural}`,
+    ...(namespace === undefined ? [] : [`in ${namespace}`]),
+    ...(labelSelector === undefined ? [] : [`where ${labelSelector}`]),
+  ].join(' ');
 }
 
 function viewsOf({ resource, scope, selector }: SourceWatch, ownNamespace: string): View[] {
