@@ -1,0 +1,153 @@
+import { printGo } from '../strict-decode.ts';
+import { isObject, listAt, objectAt, stringAt } from '../value.ts';
+import {
+  checkName,
+  checkOneOf,
+  checkPort,
+  checkRequiredName,
+  checkUnique,
+  field,
+  isMissing,
+  type Place,
+} from './fields.ts';
+import { environmentName, label, portName, qualifiedName } from './names.ts';
+import { quantityValue } from './quantity.ts';
+import type { Report } from './report.ts';
+
+const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
+const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
+const podFields = [
+  ...['metadata.name', 'metadata.namespace', 'metadata.uid', 'metadata.labels', 'metadata.annotations'],
+  ...['spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
+];
+const resources = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/;
+
+/** Checks one container; `volumes` are the names that its mounts may use. */
+export function checkContainer(report: Report, { path, value }: Place, volumes: ReadonlySet<unknown>): void {
+  checkRequiredName(report, field(value, path, 'name'), label);
+  checkImage(report, field(value, path, 'image'));
+  checkPorts(report, field(value, path, 'ports'));
+  for (const [index, variable] of listAt(value, 'env').entries()) {
+    checkVariable(report, variable, `${path}.env[${index}]`);
+  }
+  for (const [index, mount] of listAt(value, 'volumeMounts').entries()) {
+    checkMount(report, { path: `${path}.volumeMounts[${index}]`, value: mount }, volumes);
+  }
+  for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    checkProbe(report, field(value, path, probe));
+  }
+  checkOneOf(report, field(value, path, 'imagePullPolicy'), ['Always', 'IfNotPresent', 'Never']);
+  checkOneOf(report, field(value, path, 'terminationMessagePolicy'), ['File', 'FallbackToLogsOnError']);
+  checkResources(report, field(value, path, 'resources'));
+}
+
+function checkImage(report: Report, { path, value }: Place): void {
+  if (isMissing(value)) {
+    report.required(path);
+  } else if (typeof value === 'string' && value.trim() !== value) {
+    report.invalid(path, value, 'must not have leading or trailing whitespace');
+  }
+}
+
+function checkPorts(report: Report, { path, value }: Place): void {
+  const ports = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  const names: Place[] = [];
+  for (const [index, port] of ports.entries()) {
+    const at = `${path}[${index}]`;
+    const name = field(port, at, 'name');
+    if (!isMissing(name.value)) {
+      checkName(report, name, portName);
+      names.push(name);
+    }
+    const number = field(port, at, 'containerPort');
+    if (number.value === undefined || number.value === 0) {
+      report.required(number.path);
+    }
+    checkPort(report, number.value === 0 ? { path: '', value: undefined } : number);
+    checkOneOf(report, field(port, at, 'protocol'), ['SCTP', 'TCP', 'UDP']);
+  }
+  checkUnique(report, names);
+}
+
+function checkVariable(report: Report, variable: unknown, path: string): void {
+  checkRequiredName(report, field(variable, path, 'name'), environmentName);
+  const { value, valueFrom } = isObject(variable) ? variable : {};
+  if (!isObject(valueFrom)) {
+    return;
+  }
+  const given = sources.filter((source) => valueFrom[source] !== undefined);
+  if (!isMissing(value)) {
+    report.invalid(`${path}.valueFrom`, '', 'may not be specified when `value` is not empty');
+  } else if (given.length === 0) {
+    const names = sources.map((source) => `\`${source}\``);
+    const detail = `must specify one of: ${names.slice(0, -1).join(', ')} or ${names.slice(-1).join('')}`;
+    report.invalid(`${path}.valueFrom`, '', detail);
+  }
+  checkFieldPath(report, stringAt(valueFrom, 'fieldRef', 'fieldPath'), `${path}.valueFrom.fieldRef.fieldPath`);
+}
+
+function checkFieldPath(report: Report, value: string | undefined, path: string): void {
+  if (value === undefined || podFields.includes(value) || /^metadata\.(labels|annotations)\['.+'\]$/.test(value)) {
+    return;
+  }
+  report.invalid(path, value, `error converting fieldPath: field label not supported: ${value}`);
+}
+
+function checkMount(report: Report, { path, value }: Place, volumes: ReadonlySet<unknown>): void {
+  const name = field(value, path, 'name');
+  if (isMissing(name.value)) {
+    report.required(name.path);
+  } else if (!volumes.has(name.value)) {
+    report.notFound(name.path, name.value);
+  }
+  if (isMissing(field(value, path, 'mountPath').value)) {
+    report.required(`${path}.mountPath`);
+  }
+}
+
+function checkProbe(report: Report, { path, value }: Place): void {
+  if (!isObject(value)) {
+    return;
+  }
+  const [first, ...others] = handlers.filter((handler) => value[handler] !== undefined);
+  if (first === undefined) {
+    report.required(path, 'must specify a handler type');
+  }
+  for (const handler of others) {
+    report.forbidden(`${path}.${handler}`, 'may not specify more than 1 handler type');
+  }
+  for (const handler of ['httpGet', 'tcpSocket', 'grpc']) {
+    checkPort(report, field(value[handler], `${path}.${handler}`, 'port'));
+  }
+}
+
+function checkResources(report: Report, { path, value }: Place): void {
+  const limits = objectAt(value, 'limits');
+  const requests = objectAt(value, 'requests');
+  for (const [list, amounts] of [
+    ['limits', limits],
+    ['requests', requests],
+  ] as const) {
+    for (const [name, amount] of Object.entries(amounts)) {
+      checkAmount(report, { path: `${path}.${list}[${name}]`, value: amount }, name);
+    }
+  }
+  for (const [name, amount] of Object.entries(requests)) {
+    const limit = limits[name];
+    if (limit !== undefined && quantityValue(amount) > quantityValue(limit)) {
+      report.invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${printGo(limit)}`);
+    }
+  }
+}
+
+function checkAmount(report: Report, { path, value }: Place, name: string): void {
+  if (!name.includes('/') && !resources.test(name)) {
+    report.invalid(path, name, 'must be a standard resource type or fully qualified');
+    report.invalid(path, name, 'must be a standard resource for containers');
+  } else {
+    checkName(report, { path, value: name }, qualifiedName);
+  }
+  if (quantityValue(value) < 0) {
+    report.invalid(path, value, 'must be greater than or equal to 0');
+  }
+}

@@ -1,0 +1,103 @@
+import type { KubeObject } from '../../kube/wire.ts';
+import type { Cause } from '../status.ts';
+import type { Json } from '../value.ts';
+import { checkCronJob, checkJob, checkJobUpdate } from './batch.ts';
+import { checkConfigMap, checkImmutable, checkSecret, checkSecretUpdate } from './config.ts';
+import { checkMetadata } from './metadata.ts';
+import { checkIngress, checkIngressClass, checkNetworkPolicy, checkService, checkServiceUpdate } from './network.ts';
+import {
+  checkAutoscaler,
+  checkClaim,
+  checkDisruptionBudget,
+  checkEndpointSlice,
+  checkEvent,
+  checkLease,
+  checkPriorityClass,
+  checkPriorityClassUpdate,
+  checkStatefulSetUpdate,
+  checkStorageClass,
+  unchanged,
+} from './other.ts';
+import { checkPodUpdate } from './pod-update.ts';
+import {
+  checkClusterRole,
+  checkClusterRoleBinding,
+  checkRole,
+  checkRoleBinding,
+  checkRoleRefUnchanged,
+} from './rbac.ts';
+import { createReport, type Report } from './report.ts';
+import { checkWebhooks } from './webhook.ts';
+import {
+  checkDaemonSet,
+  checkDeployment,
+  checkPod,
+  checkReplicaSet,
+  checkSelectorUnchanged,
+  checkStatefulSet,
+} from './workload.ts';
+
+/** What the API server demands of objects of a kind, beyond their schema. */
+interface KindRules {
+  readonly check?: (report: Report, object: Json) => void;
+  readonly checkUpdate?: (report: Report, object: Json, old: Json) => void;
+}
+
+const kindRules: Readonly<Record<string, KindRules>> = {
+  '/ConfigMap': { check: checkConfigMap, checkUpdate: checkImmutable },
+  '/Secret': { check: checkSecret, checkUpdate: checkSecretUpdate },
+  '/Pod': { check: checkPod, checkUpdate: checkPodUpdate },
+  '/Service': { check: checkService, checkUpdate: checkServiceUpdate },
+  '/Event': { check: checkEvent },
+  '/PersistentVolumeClaim': { check: checkClaim },
+  'apps/Deployment': { check: checkDeployment, checkUpdate: checkSelectorUnchanged },
+  'apps/ReplicaSet': { check: checkReplicaSet, checkUpdate: checkSelectorUnchanged },
+  'apps/StatefulSet': { check: checkStatefulSet, checkUpdate: checkStatefulSetUpdate },
+  'apps/DaemonSet': { check: checkDaemonSet, checkUpdate: checkSelectorUnchanged },
+  'batch/Job': { check: checkJob, checkUpdate: checkJobUpdate },
+  'batch/CronJob': { check: checkCronJob },
+  'networking.k8s.io/Ingress': { check: checkIngress },
+  'networking.k8s.io/IngressClass': { check: checkIngressClass, checkUpdate: unchanged('spec.controller') },
+  'networking.k8s.io/NetworkPolicy': { check: checkNetworkPolicy },
+  'policy/PodDisruptionBudget': { check: checkDisruptionBudget },
+  'rbac.authorization.k8s.io/Role': { check: checkRole },
+  'rbac.authorization.k8s.io/ClusterRole': { check: checkClusterRole },
+  'rbac.authorization.k8s.io/RoleBinding': { check: checkRoleBinding, checkUpdate: checkRoleRefUnchanged },
+  'rbac.authorization.k8s.io/ClusterRoleBinding': {
+    check: checkClusterRoleBinding,
+    checkUpdate: checkRoleRefUnchanged,
+  },
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': { check: checkWebhooks },
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': { check: checkWebhooks },
+  'autoscaling/HorizontalPodAutoscaler': { check: checkAutoscaler },
+  'coordination.k8s.io/Lease': { check: checkLease },
+  'discovery.k8s.io/EndpointSlice': { check: checkEndpointSlice, checkUpdate: unchanged('addressType') },
+  'scheduling.k8s.io/PriorityClass': { check: checkPriorityClass, checkUpdate: checkPriorityClassUpdate },
+  'storage.k8s.io/StorageClass': {
+    check: checkStorageClass,
+    checkUpdate: unchanged('parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'),
+  },
+};
+
+export interface Validation {
+  readonly kind: { readonly group: string; readonly kind: string };
+  readonly object: KubeObject;
+  /** The stored object that is to change; absent for a create. */
+  readonly old?: KubeObject;
+  readonly subresource?: string;
+}
+
+/** All that is wrong with an object after defaulting, in the API server's words. */
+export function validate({ kind, object, old, subresource }: Validation): readonly Cause[] {
+  const name = `${kind.group}/${kind.kind}`;
+  const report = createReport();
+  checkMetadata(report, object, name);
+  if (subresource === undefined) {
+    const rules = kindRules[name];
+    rules?.check?.(report, object as Json);
+    if (old !== undefined) {
+      rules?.checkUpdate?.(report, object as Json, old as Json);
+    }
+  }
+  return report.causes;
+}
