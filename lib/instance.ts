@@ -25,6 +25,8 @@ export interface Instance {
   readonly answer: Answerer;
   /** Admission by path, for the TLS listener. */
   readonly admissions: ReadonlyMap<string, Answerer>;
+  /** Begins the loops. */
+  readonly start: () => void;
   /** Stops the loops, finishes what runs, and does what was meant for later. */
   readonly drain: () => Promise<void>;
 }
@@ -148,21 +150,26 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     }),
   ]);
 
-  const repeating = loops
-    .filter(({ role }) => role === 'all' || settings.ROLE === 'all' || role === settings.ROLE)
-    .map((loop) =>
-      repeat({
-        everyMs: loop.everyMs(config),
-        signal: stop.signal,
-        run: () => loop.run(runner.context(AbortSignal.any([stop.signal, AbortSignal.timeout(limitMs)]))),
-        onError: (error) => backgroundFailure(`loop ${loop.name}`, error),
-      }),
-    );
+  const repeating: Promise<void>[] = [];
+  function start(): void {
+    const mine = loops.filter(({ role }) => role === 'all' || settings.ROLE === 'all' || role === settings.ROLE);
+    for (const loop of mine) {
+      repeating.push(
+        repeat({
+          everyMs: loop.everyMs(config),
+          signal: stop.signal,
+          run: () => loop.run(runner.context(AbortSignal.any([stop.signal, AbortSignal.timeout(limitMs)]))),
+          onError: (error) => backgroundFailure(`loop ${loop.name}`, error),
+        }),
+      );
+    }
+  }
 
   return {
     name,
     answer,
     admissions: new Map(admissions),
+    start,
     drain: async () => {
       stop.abort();
       await Promise.all(repeating);

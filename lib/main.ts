@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { parseConfig, type Environment } from './function/config.ts';
 import type { Definition } from './function/define.ts';
 import { createBodyReader } from './http/body.ts';
-import { openFront, type Front } from './http/front.ts';
+import { openFront, type Front, type FrontOptions } from './http/front.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { Access } from './kube/access.ts';
 import type { Call } from './kube/client.ts';
-import { createTransport } from './kube/transport.ts';
+import { createTransport, type Transport } from './kube/transport.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { ProcessSettings, readSettings } from './settings.ts';
@@ -42,56 +42,66 @@ export interface Running {
 const bodyBudget = 64 * 1024 * 1024;
 
 export async function serve(options: ServeOptions): Promise<Running> {
-  const { definitions, environment, host } = options;
+  const { settings, log, metrics, transport, instances } = prepare(options);
+  const { host, tls = keyPairFrom(settings) } = options;
+  const fronts: Front[] = [];
+  let ready = true;
+
+  async function close(graceMs = 0): Promise<void> {
+    ready = false;
+    await closeFronts(fronts, graceMs);
+    await Promise.all(instances.map(({ drain }) => drain()));
+    transport.close();
+  }
+
+  async function open(front: FrontOptions): Promise<URL> {
+    const opened = await openFront(front);
+    fronts.push(opened);
+    return opened.url;
+  }
+
+  try {
+    const plain = plainSurface(instances, { ready: () => ready, metrics });
+    const url = await open({ port: settings.PORT, host, answer: plain });
+    const admits = tls !== undefined && instances.some(({ admissions }) => admissions.size > 0);
+    const tlsUrl = admits
+      ? await open({ port: settings.TLS_PORT, host, tls, answer: admissionSurface(instances) })
+      : undefined;
+    for (const { start } of instances) {
+      start();
+    }
+    log.info(
+      { functions: instances.map(({ name }) => name), urls: fronts.map((front) => front.url.href) },
+      'listening',
+    );
+    return { url, tlsUrl, metrics, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Prepared {
+  readonly settings: ProcessSettings;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly transport: Transport;
+  readonly instances: readonly Instance[];
+}
+
+/** Everything but the ports. Throws one error that names all wrong settings. */
+function prepare({ definitions, environment, access, now = () => new Date(), ...options }: ServeOptions): Prepared {
   const { settings, configured } = readSettings(definitions, environment);
   const log = options.log ?? processLog(settings, environment);
   const metrics = createMetrics(version);
-  const transport = createTransport(options.access ?? lazyAccess(settings.KUBECONFIG));
-  const shared = {
-    transport,
-    metrics,
-    version,
-    bodies: createBodyReader(bodyBudget),
-    namespace: settings.POD_NAMESPACE ?? mountedNamespace() ?? 'default',
-    now: options.now ?? (() => new Date()),
-    observe: options.observe,
-  };
+  const transport = createTransport(access ?? lazyAccess(settings.KUBECONFIG));
+  const bodies = createBodyReader(bodyBudget);
+  const namespace = settings.POD_NAMESPACE ?? mountedNamespace() ?? 'default';
+  const shared = { transport, metrics, version, bodies, namespace, now, observe: options.observe };
   const instances = configured.map((each) =>
     createInstance({ ...shared, ...each, log: log.child({ function: each.definition.name }) }),
   );
-
-  let ready = true;
-  const plain = plainSurface(instances, { ready: () => ready, metrics });
-  const front = await openFront({ port: settings.PORT, host, answer: plain });
-  const tlsFront = await openAdmission(instances, {
-    tls: options.tls ?? keyPairFrom(settings),
-    port: settings.TLS_PORT,
-    host,
-  });
-  const fronts = tlsFront === undefined ? [front] : [front, tlsFront];
-  log.info({ functions: instances.map(({ name }) => name), urls: fronts.map(({ url }) => url.href) }, 'listening');
-
-  return {
-    url: front.url,
-    tlsUrl: tlsFront?.url,
-    metrics,
-    close: async (graceMs = 0) => {
-      ready = false;
-      log.info('draining');
-      await closeFronts(fronts, graceMs);
-      await Promise.all(instances.map(({ drain }) => drain()));
-      transport.close();
-    },
-  };
-}
-
-/** Without a certificate, or with nothing to admit, there is no TLS listener. */
-async function openAdmission(
-  instances: readonly Instance[],
-  { tls, port, host }: Pick<ServeOptions, 'tls' | 'host'> & { readonly port: number },
-): Promise<Front | undefined> {
-  const admits = instances.some(({ admissions }) => admissions.size > 0);
-  return admits && tls !== undefined ? openFront({ port, host, tls, answer: admissionSurface(instances) }) : undefined;
+  return { settings, log, metrics, transport, instances };
 }
 
 function processLog({ LOG_LEVEL }: ProcessSettings, environment: Environment): Logger {

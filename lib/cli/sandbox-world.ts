@@ -3,6 +3,7 @@ import { webhookConfigurations } from '../manifests/webhook.ts';
 import { standardSite } from '../manifests/manifest.ts';
 import { groupVersion, mutatingWebhooks, namespaces, validatingWebhooks } from '../kube/resource.ts';
 import type { KubeObject } from '../kube/wire.ts';
+import type { InternalApi } from '../sandbox/internal.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Found } from './functions.ts';
 import { samplesOf } from './samples.ts';
@@ -17,10 +18,12 @@ export interface WorldOptions {
 }
 
 /** What an installation sets up in a cluster: the namespace of the functions and their webhooks. */
-export async function fillSandbox(
-  { api }: Sandbox,
-  { namespace, definitions, ca, webhooks }: WorldOptions,
-): Promise<void> {
+export async function fillSandbox(sandbox: Sandbox | undefined, options: WorldOptions): Promise<void> {
+  if (sandbox === undefined) {
+    return;
+  }
+  const { api } = sandbox;
+  const { namespace, definitions, ca, webhooks } = options;
   if (api.get(namespaces, namespace) === undefined) {
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   }
@@ -55,21 +58,30 @@ function reachedBy(configuration: KubeObject, urlOf: (path: string) => URL, ca: 
 /** Long enough to read a line before the next one. */
 const pauseMs = 1_500;
 
-/** Creates the sample objects one after the other, so that a newcomer sees each reaction. */
-export async function playSamples(sandbox: Sandbox, found: readonly Found[], stopped: AbortSignal): Promise<void> {
-  for (const object of found.flatMap(({ folder }) => samplesOf(folder))) {
-    await pause(pauseMs, stopped);
-    if (stopped.aborted) {
-      return;
-    }
-    const kind = kindOf(sandbox, object);
-    if (sandbox.api.get(kind, object.metadata?.name ?? '', object.metadata?.namespace) === undefined) {
-      await sandbox.api.create(kind, object);
+/** Creates the sample objects one after the other, so that a newcomer sees each reaction. Returns how to stop. */
+export function playSamples(sandbox: Sandbox | undefined, found: readonly Found[]): () => Promise<void> {
+  const stopped = new AbortController();
+  const objects = sandbox === undefined ? [] : found.flatMap(({ folder }) => samplesOf(folder));
+
+  async function play({ api }: Sandbox): Promise<void> {
+    for (const object of objects) {
+      await pause(pauseMs, stopped.signal);
+      const { name = '', namespace } = object.metadata ?? {};
+      const kind = kindOf(api, object);
+      if (!stopped.signal.aborted && api.get(kind, name, namespace) === undefined) {
+        await api.create(kind, object);
+      }
     }
   }
+
+  const played = sandbox === undefined ? Promise.resolve() : play(sandbox);
+  return () => {
+    stopped.abort();
+    return played;
+  };
 }
 
-function kindOf({ api }: Sandbox, { apiVersion = '', kind = '' }: KubeObject): { group: string; plural: string } {
+function kindOf(api: InternalApi, { apiVersion = '', kind = '' }: KubeObject): { group: string; plural: string } {
   const { group } = groupVersion(apiVersion);
   const served = api.kinds().find((candidate) => candidate.group === group && candidate.kind === kind);
   if (served === undefined) {
@@ -79,6 +91,9 @@ function kindOf({ api }: Sandbox, { apiVersion = '', kind = '' }: KubeObject): {
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) {
+    return Promise.resolve();
+  }
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener('abort', () => {

@@ -9,7 +9,7 @@ import { createLog } from '../log.ts';
 import { serve, type Running } from '../main.ts';
 import { createCertificates } from '../sandbox/certificates.ts';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
-import { startSource, type Source } from '../source/source.ts';
+import { startSource } from '../source/source.ts';
 import type { Subscription } from '../source/branch.ts';
 import { findFunctions, type Found } from './functions.ts';
 import { intro } from './intro.ts';
@@ -29,50 +29,48 @@ export interface Started {
 export async function start(options: StartOptions, environment: Environment, log: Logger): Promise<Started> {
   const found = await chosen(options.functions);
   const definitions = found.map(({ definition }) => definition);
-  const sandbox = options.kubeconfig === undefined ? await openSandbox(options) : undefined;
-  const access = accessTo(sandbox, options);
-  const namespace = environment['POD_NAMESPACE'] ?? (sandbox === undefined ? 'default' : 'kube-reflex');
-  const certificates = await createCertificates(new Date());
-  const settings = settingsOf(definitions, environment, options);
-  const running = await serve({
-    definitions,
-    environment: { ...settings, POD_NAMESPACE: namespace },
-    access,
-    host: '127.0.0.1',
-    tls: { cert: certificates.certificate, key: certificates.key },
-    log,
-  });
-  const transport = createTransport(access);
-  const stopped = new AbortController();
-  if (sandbox !== undefined) {
-    await fillSandbox(sandbox, { namespace, definitions, ca: certificates.ca, webhooks: running.tlsUrl });
-  }
-  const subscriptions = definitions.map((definition) => subscriptionOf(definition, settings, running.url));
-  const source: Source = await startSource({
-    transport,
-    namespace,
-    subscriptions,
-    log: log.child({ function: 'source' }),
-  });
-  process.stdout.write(
-    process.stdout.isTTY
-      ? intro({ options, found, running, sandbox, kubeconfigFile, server: await transport.server() })
-      : '',
-  );
-  const samples = sandbox === undefined ? Promise.resolve() : playSamples(sandbox, found, stopped.signal);
+  const opened: (() => unknown)[] = [];
 
-  return {
-    running,
-    sandbox,
-    close: async () => {
-      stopped.abort();
-      await samples;
-      await source.close();
-      await running.close();
-      transport.close();
-      await sandbox?.close();
-    },
-  };
+  /** The last that was opened is closed first. */
+  async function close(): Promise<void> {
+    for (const end of opened.splice(0).reverse()) {
+      await end();
+    }
+  }
+
+  try {
+    const sandbox = options.kubeconfig === undefined ? await openSandbox(options) : undefined;
+    opened.push(() => sandbox?.close());
+    const access = accessTo(sandbox, options);
+    const transport = createTransport(access);
+    opened.push(transport.close);
+    const namespace = environment['POD_NAMESPACE'] ?? (sandbox === undefined ? 'default' : 'kube-reflex');
+    const settings = settingsOf(definitions, environment, options);
+    const { ca, certificate: cert, key } = await createCertificates(new Date());
+    const running = await serve({
+      definitions,
+      environment: { ...settings, POD_NAMESPACE: namespace },
+      access,
+      host: '127.0.0.1',
+      tls: { cert, key },
+      log,
+    });
+    opened.push(running.close);
+    await fillSandbox(sandbox, { namespace, definitions, ca, webhooks: running.tlsUrl });
+    const subscriptions = definitions.map((definition) => subscriptionOf(definition, settings, running.url));
+    const source = await startSource({ transport, namespace, subscriptions, log: log.child({ function: 'source' }) });
+    opened.push(source.close);
+    if (process.stdout.isTTY) {
+      process.stdout.write(
+        intro({ options, found, running, sandbox, kubeconfigFile, server: await transport.server() }),
+      );
+    }
+    opened.push(playSamples(sandbox, found));
+    return { running, sandbox, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** All functions, or those named. Before the first function exists, the sample function shows how things work. */

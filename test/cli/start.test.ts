@@ -1,0 +1,138 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { liveLine } from '../../lib/cli/live.ts';
+
+interface Line {
+  readonly msg?: string;
+  readonly kind?: string;
+  readonly steps?: readonly string[];
+}
+
+const freePorts = ['--port', '0', '--tls-port', '0', '--api-port', '0'];
+let child: ChildProcess | undefined;
+
+afterEach(() => {
+  child?.kill('SIGKILL');
+});
+
+describe('npm start', () => {
+  it('reacts to its samples, as JSON lines when piped, and ends cleanly', async () => {
+    const { lines, exited } = run([...freePorts, 'host-census']);
+    const seen: Line[] = [];
+    for await (const line of lines) {
+      const record = JSON.parse(line) as Line;
+      seen.push(record);
+      if (record.msg === 'handled' && record.kind === 'Ingress' && record.steps?.length === 1) {
+        break;
+      }
+    }
+    child?.kill('SIGINT');
+
+    expect(await exited).toEqual({ code: 0, stderr: '' });
+    expect(seen.some(({ msg }) => msg === 'listening')).toBe(true);
+  });
+
+  it('writes nothing in a dry run and prints the plans', async () => {
+    const { lines } = run([...freePorts, '--dry-run']);
+    const seen: Line[] = [];
+    for await (const line of lines) {
+      seen.push(JSON.parse(line) as Line);
+      if (seen.filter(({ msg }) => msg === 'would do').length === 3) {
+        break;
+      }
+    }
+
+    expect(seen.some(({ msg }) => msg === 'step')).toBe(false);
+  });
+
+  it.each([
+    [['--port', 'http'], '--port must be a port from 0 to 65534, got "http"'],
+    [['--prot', '1'], "Unknown option '--prot'"],
+    [['nothing'], 'there is no function "nothing"; there is '],
+    [['--kubeconfig', '/does/not/exist'], '/does/not/exist'],
+  ])('refuses %j with a clear message', async (args, message) => {
+    const { code, stderr } = await run(args).exited;
+
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
+
+  it('says plainly that a port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+
+    const { code, stderr } = await run([...freePorts, '--port', String(port)]).exited;
+    server.close();
+
+    expect(code).toBe(1);
+    expect(stderr).toBe(`port ${port} is taken\n`);
+  });
+
+  it('explains itself', async () => {
+    const { lines, exited } = run(['--help']);
+    const text: string[] = [];
+    for await (const line of lines) {
+      text.push(line);
+    }
+
+    expect((await exited).code).toBe(0);
+    expect(text.join('\n')).toContain('--kubeconfig FILE');
+  });
+});
+
+describe('a live line', () => {
+  const handled = {
+    msg: 'handled',
+    level: 'info',
+    time: '2026-01-01T10:20:30.400Z',
+    function: 'host-census',
+    calls: 3,
+    ms: 12,
+  };
+
+  it.each([
+    [
+      {
+        ...handled,
+        change: 'add',
+        kind: 'Ingress',
+        namespace: 'shop',
+        name: 'web',
+        steps: ['patch ConfigMap a/b', 'patch ConfigMap a/b'],
+      },
+      '10:20:30  Ingress shop/web added → host-census → patch ConfigMap a/b  (12 ms, 3 API calls)\n',
+    ],
+    [
+      { ...handled, change: 'delete', kind: 'Namespace', name: 'shop', steps: [] },
+      '10:20:30  Namespace shop deleted → host-census → nothing to do  (12 ms, 3 API calls)\n',
+    ],
+    [
+      { ...handled, type: 'dev.knative.sources.ping', steps: [] },
+      '10:20:30  tick → host-census → nothing to do  (12 ms, 3 API calls)\n',
+    ],
+    [{ ...handled, msg: 'step' }, undefined],
+    [
+      { level: 'warn', time: handled.time, msg: 'failed', reason: 'no' },
+      '10:20:30 !                      failed reason=no\n',
+    ],
+  ])('tells %j', (record, line) => {
+    expect(liveLine(JSON.stringify(record))).toBe(line);
+  });
+});
+
+function run(args: readonly string[]): {
+  lines: AsyncIterable<string>;
+  exited: Promise<{ code: number | null; stderr: string }>;
+} {
+  const started = spawn(process.execPath, ['lib/cli/start.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child = started;
+  let stderr = '';
+  started.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  const exited = once(started, 'close').then(([code]) => ({ code: code as number | null, stderr }));
+  return { lines: createInterface({ input: started.stdout }), exited };
+}
