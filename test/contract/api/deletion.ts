@@ -6,7 +6,7 @@ import { expectCode, useScratch } from './scratch.ts';
 /** Deleting: answers, preconditions, finalizers, collections. */
 export function deletionCases(target: () => Target): void {
   describe('deletion', () => {
-    const scratch = useScratch(target);
+    const scratch = useScratch(target, { settled: true });
 
     it('answers with a Status that names what went', async () => {
       const { call, create, path } = scratch();

@@ -6,7 +6,7 @@ import { expectCode, useScratch } from './scratch.ts';
 /** `dryRun=All` answers like the real thing and leaves no trace. */
 export function dryRunCases(target: () => Target): void {
   describe('dry run', () => {
-    const scratch = useScratch(target);
+    const scratch = useScratch(target, { settled: true });
     const dryRun = 'All';
 
     it('answers a create with the object that would be, and stores nothing', async () => {

@@ -6,7 +6,7 @@ import { expectCode, useScratch } from './scratch.ts';
 /** Evictions and the budgets that bound them. */
 export function evictionCases(target: () => Target): void {
   describe('eviction', () => {
-    const scratch = useScratch(target);
+    const scratch = useScratch(target, { settled: true });
 
     function evict(name: string, options: object = {}): Promise<Reply> {
       const { call, path } = scratch();

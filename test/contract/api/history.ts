@@ -7,7 +7,7 @@ import { openWatch } from './watching.ts';
 /** What a client sees that comes back after the server has forgotten where it was. */
 export function historyCases(target: () => Target): void {
   describe('history', () => {
-    const scratch = useScratch(target);
+    const scratch = useScratch(target, { settled: true });
 
     it('answers watches and pages of a forgotten resourceVersion with 410', async () => {
       const { call, client, create, path } = scratch();

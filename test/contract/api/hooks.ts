@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startHookServer, type AdmissionRequest, type Hook, type HookServer } from './hook-server.ts';
 import { configMap } from './samples.ts';
 import { expectCode, uniqueName, type Scratch } from './scratch.ts';
+import { eventually } from './watching.ts';
 
 type Flavour = 'Mutating' | 'Validating';
 
@@ -103,9 +103,9 @@ async function untilCalled({ call, path }: Scratch, server: HookServer, id: stri
     calls.push(uid);
     return {};
   });
-  while (calls.length === 0) {
-    const body = configMap('marker', {}, { labels: { marker: id } });
-    await call('POST', path('configmaps'), { query: { dryRun: 'All' }, body });
-    await pause(10);
-  }
+  const body = configMap('marker', {}, { labels: { marker: id } });
+  await eventually(
+    () => call('POST', path('configmaps'), { query: { dryRun: 'All' }, body }),
+    () => calls.length > 0,
+  );
 }

@@ -49,11 +49,20 @@ export type PatchType = keyof typeof patchTypes;
 
 let count = 0;
 
+export interface ScratchOptions {
+  /** Waits for the objects that every namespace gets a moment after it is made: pods need them, counts include them. */
+  readonly settled?: boolean;
+}
+
 /** Registers a namespace that lives as long as the surrounding `describe`. */
-export function useScratch(target: () => Target): () => Scratch {
+export function useScratch(target: () => Target, { settled = false }: ScratchOptions = {}): () => Scratch {
   let scratch: Scratch | undefined;
   beforeAll(async () => {
     scratch = await openScratch(createClient(target()));
+    if (settled) {
+      await scratch.until('serviceaccounts', 'default', () => true);
+      await scratch.until('configmaps', 'kube-root-ca.crt', () => true);
+    }
   });
   afterAll(async () => {
     await scratch?.call('DELETE', `/api/v1/namespaces/${scratch.namespace}`);
@@ -68,15 +77,11 @@ export function useScratch(target: () => Target): () => Scratch {
 }
 
 async function openScratch(client: Client): Promise<Scratch> {
-  count += 1;
   const namespace = uniqueName('scratch');
   const made = await client.call('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } });
   if (made.code !== 201) {
     throw new Error(`create namespace ${namespace}: ${String(made.code)} ${made.text}`);
   }
-  // The namespace's own objects arrive a moment later, and must not turn up in the middle of a case.
-  await until(client, `/api/v1/namespaces/${namespace}/serviceaccounts`, 'default', () => true);
-  await until(client, `/api/v1/namespaces/${namespace}/configmaps`, 'kube-root-ca.crt', () => true);
   function path(plural: string, name?: string, subresource?: string): string {
     const parts = [groups[plural], 'namespaces', namespace, plural, name, subresource];
     return `/${parts.filter((part) => part !== undefined).join('/')}`;

@@ -6,7 +6,7 @@ import { expectCode, useScratch } from './scratch.ts';
 /** The status, scale, token and binding subresources. */
 export function subresourceCases(target: () => Target): void {
   describe('subresources', () => {
-    const scratch = useScratch(target);
+    const scratch = useScratch(target, { settled: true });
 
     it('ignore status in a write of the object, and spec in a write of the status', async () => {
       const { create, get, patch, path } = scratch();

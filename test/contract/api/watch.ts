@@ -7,7 +7,7 @@ import { openWatch, type Watch, type WatchEvent } from './watching.ts';
 /** Watches: order, resuming, selectors, bookmarks, ends. */
 export function watchCases(target: () => Target): void {
   describe('watch', () => {
-    const scratch = useScratch(target);
+    const scratch = useScratch(target, { settled: true });
 
     async function listVersion({ call, path }: Scratch): Promise<string> {
       const list = await call('GET', path('configmaps'));

@@ -1,4 +1,5 @@
 import { request } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Body, Call, Client } from './client.ts';
 
 export interface WatchEvent {
@@ -71,6 +72,23 @@ export function openWatch(client: Client, path: string, query: Call['query'] = {
   });
 }
 
+const patienceSeconds = 20;
+
+/** For what cannot be watched: tries until the outcome will do. */
+export async function eventually<T>(attempt: () => Promise<T>, willDo: (outcome: T) => boolean): Promise<T> {
+  const deadline = Date.now() + patienceSeconds * 1000;
+  for (;;) {
+    const outcome = await attempt();
+    if (willDo(outcome)) {
+      return outcome;
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`not so within ${String(patienceSeconds)} s: ${JSON.stringify(outcome)}`);
+    }
+    await pause(10);
+  }
+}
+
 /** Waits by watching: resolves with the first state of the object that satisfies the condition. */
 export async function until(
   client: Client,
@@ -78,14 +96,17 @@ export async function until(
   name: string,
   condition: (object: Body) => boolean,
 ): Promise<Body> {
-  const watch = await openWatch(client, collection, { fieldSelector: `metadata.name=${name}` });
+  const watch = await openWatch(client, collection, {
+    fieldSelector: `metadata.name=${name}`,
+    timeoutSeconds: patienceSeconds,
+  });
   try {
     for (let event = await watch.next(); event !== undefined; event = await watch.next()) {
       if (event.type !== 'DELETED' && event.object.kind !== 'Status' && condition(event.object)) {
         return event.object;
       }
     }
-    throw new Error(`the watch of ${collection}/${name} ended early`);
+    throw new Error(`${collection}/${name} was not so within ${String(patienceSeconds)} s`);
   } finally {
     watch.close();
   }
@@ -98,14 +119,18 @@ export async function untilGone(client: Client, collection: string, name: string
     return;
   }
   const resourceVersion = list.body.metadata?.resourceVersion ?? '';
-  const watch = await openWatch(client, collection, { fieldSelector: `metadata.name=${name}`, resourceVersion });
+  const watch = await openWatch(client, collection, {
+    fieldSelector: `metadata.name=${name}`,
+    resourceVersion,
+    timeoutSeconds: patienceSeconds,
+  });
   try {
     for (let event = await watch.next(); event !== undefined; event = await watch.next()) {
       if (event.type === 'DELETED') {
         return;
       }
     }
-    throw new Error(`the watch of ${collection}/${name} ended early`);
+    throw new Error(`${collection}/${name} was still there after ${String(patienceSeconds)} s`);
   } finally {
     watch.close();
   }

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { placesOf } from './binaries.ts';
+import { ensureParts } from './build.ts';
+import { suites } from './suites.ts';
+
+const here = import.meta.dirname;
+const root = join(here, '../..');
+
+/** `npm run test:real [-- suite…]`: builds the parts first, so that no test waits for a compiler; then runs jest. */
+async function run(names: readonly string[]): Promise<void> {
+  const all = readdirSync(here)
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => name.replace('.test.ts', ''));
+  const wanted = names.length === 0 ? all : names;
+  const parts = wanted.map((name) => {
+    const needed = suites[name];
+    if (needed === undefined || !all.includes(name)) {
+      throw new Error(
+        `there is no suite ${name}, or suites.ts does not say what it needs; there are ${all.join(', ')}`,
+      );
+    }
+    return needed;
+  });
+  await ensureParts([...new Set(parts.flat())], placesOf(process.env), (line) => {
+    process.stderr.write(`${line}\n`);
+  });
+  process.exitCode = await jest(wanted.map((name) => `test/real/${name}.test.ts`));
+}
+
+async function jest(files: readonly string[]): Promise<number> {
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+      ...[join(root, 'node_modules/jest/bin/jest.js'), '--config', join(here, 'jest.config.js'), ...files],
+    ],
+    { cwd: root, stdio: 'inherit' },
+  );
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+run(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
