@@ -20,13 +20,13 @@ import { parseStartOptions, usage, type StartOptions } from './start-options.ts'
 const kubeconfigFile = join('.sandbox', 'kubeconfig');
 
 /** `npm start`: the functions and the event source, on the sandbox or on the cluster of a kubeconfig. */
-export interface Started {
+interface Started {
   readonly running: Running;
   readonly sandbox: Sandbox | undefined;
   readonly close: () => Promise<void>;
 }
 
-export async function start(options: StartOptions, environment: Environment, log: Logger): Promise<Started> {
+async function start(options: StartOptions, environment: Environment, log: Logger): Promise<Started> {
   const found = await chosen(options.functions);
   const definitions = found.map(({ definition }) => definition);
   const opened: (() => unknown)[] = [];
@@ -153,9 +153,7 @@ async function main(): Promise<void> {
   }
 }
 
-if (import.meta.main) {
-  await main().catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  });
-}
+await main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
