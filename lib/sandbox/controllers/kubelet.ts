@@ -15,7 +15,7 @@ export interface KubeletOptions {
 /** Plays the nodes: starts pods, makes them ready in time, lets deleted ones go. The answer stops it. */
 export function startKubelets(api: InternalApi, { podReadyMs }: KubeletOptions): () => void {
   const started = new Map<string, number>();
-  const queue = createQueue(api.clock, look, 16);
+  const queue = createQueue(api.clock, look, { workers: 16 });
   let addresses = 0;
 
   async function look(key: string): Promise<void> {

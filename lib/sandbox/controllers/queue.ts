@@ -7,6 +7,13 @@ export interface Queue {
   close(): void;
 }
 
+export interface QueueOptions {
+  /** How many keys are looked at side by side. */
+  readonly workers?: number;
+  /** How long a key is left alone after a look, however often it is added: for looks that cost much. */
+  readonly restMs?: (key: string) => number;
+}
+
 const firstRetryMs = 10;
 const longestRetryMs = 10_000;
 
@@ -14,11 +21,16 @@ const longestRetryMs = 10_000;
  * Looks at one key at a time per worker and tries again, ever more slowly, when that fails.
  * Every look starts in a turn of its own, so that a long queue does not hold up requests.
  */
-export function createQueue(clock: Clock, look: (key: string) => Promise<void>, workers = 4): Queue {
+export function createQueue(
+  clock: Clock,
+  look: (key: string) => Promise<void>,
+  { workers = 4, restMs = () => 0 }: QueueOptions = {},
+): Queue {
   const waiting = new Set<string>();
   const running = new Set<string>();
   const failures = new Map<string, number>();
   const timers = new Map<string, () => void>();
+  const resting = new Map<string, () => void>();
   let isClosed = false;
   let isScheduled = false;
 
@@ -35,7 +47,7 @@ export function createQueue(clock: Clock, look: (key: string) => Promise<void>, 
       if (isClosed || running.size >= workers) {
         return;
       }
-      if (!running.has(key)) {
+      if (!running.has(key) && !resting.has(key)) {
         waiting.delete(key);
         void run(key);
       }
@@ -51,8 +63,19 @@ export function createQueue(clock: Clock, look: (key: string) => Promise<void>, 
       retry(key);
     }
     running.delete(key);
+    rest(key, restMs(key));
     if (waiting.size > 0) {
       schedule();
+    }
+  }
+
+  function rest(key: string, ms: number): void {
+    if (ms > 0 && !isClosed) {
+      const wake = clock.after(ms, () => {
+        resting.delete(key);
+        schedule();
+      });
+      resting.set(key, wake);
     }
   }
 
@@ -84,10 +107,11 @@ export function createQueue(clock: Clock, look: (key: string) => Promise<void>, 
     addAfter,
     close() {
       isClosed = true;
-      for (const cancel of timers.values()) {
+      for (const cancel of [...timers.values(), ...resting.values()]) {
         cancel();
       }
       timers.clear();
+      resting.clear();
       waiting.clear();
     },
   };

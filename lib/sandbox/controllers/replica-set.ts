@@ -13,11 +13,14 @@ import { removeObject, slowStart, writeStatus } from './writes.ts';
 
 const as: Caller = controller('replicaset');
 
+/** A ReplicaSet of 1000 pods rests 20 ms between looks. */
+const podsPerRestMs = 50;
+
 type Status = NonNullable<ReplicaSet['status']>;
 
 /** Keeps as many pods as each ReplicaSet asks for. The answer stops it. */
 export function startReplicaSets(api: InternalApi): () => void {
-  const queue = createQueue(api.clock, look);
+  const queue = createQueue(api.clock, look, { restMs });
   const owned: Owned<Pod> = indexByOwner(api, pods, ({ object, old }) => {
     for (const pod of old === undefined ? [object] : [object, old]) {
       const owner = controllerOf(pod);
@@ -57,6 +60,13 @@ export function startReplicaSets(api: InternalApi): () => void {
     }
   }
 
+  /** A look goes over all pods, so a large set is not looked at for each of them. */
+  function restMs(key: string): number {
+    const { namespace, name } = parseKey(key);
+    const { replicas = 0 } = (api.get(replicaSets, name, namespace) as ReplicaSet | undefined)?.status ?? {};
+    return Math.floor(replicas / podsPerRestMs);
+  }
+
   /** Looks again when the next ready pod counts as available. */
   function recheck(replicaSet: ReplicaSet, mine: readonly Pod[]): void {
     const seconds = replicaSet.spec?.minReadySeconds ?? 0;
@@ -94,7 +104,7 @@ async function reconcile(api: InternalApi, replicaSet: ReplicaSet, owned: Owned<
   try {
     const pod = podFrom(template, namespace, reference(replicaSet));
     await slowStart(missing, () => api.create(pods, pod, as));
-    const surplus = active.toSorted(leastWorthFirst).slice(0, Math.max(0, -missing));
+    const surplus = missing < 0 ? active.toSorted(leastWorthFirst).slice(0, -missing) : [];
     await slowStart(surplus.length, (index) => removeObject(api, pods, surplus[index] ?? {}, as));
     return undefined;
   } catch (error) {

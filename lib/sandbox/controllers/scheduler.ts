@@ -14,7 +14,7 @@ export function startScheduler(api: InternalApi): () => void {
   const counts = new Map<string, number>();
   /** Pods that no node would take; a change of the nodes gives them another try. */
   const homeless = new Set<string>();
-  const queue = createQueue(api.clock, look, 16);
+  const queue = createQueue(api.clock, look, { workers: 16 });
 
   function count(pod: Pod | undefined, change: number): void {
     const node = pod?.spec?.nodeName ?? '';
