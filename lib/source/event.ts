@@ -29,6 +29,9 @@ export interface ChangedObject {
   readonly object: KubeObject;
 }
 
+/** Our own attributes need no check, and an object, however odd, is to be reported and never an error. */
+const strict = false;
+
 /** The event of a change, exactly as ApiServerSource sends it. */
 export function changeEvent(
   { change, object }: ChangedObject,
@@ -37,7 +40,7 @@ export function changeEvent(
   { id, time }: Stamp,
 ): Message {
   const { apiVersion = '', kind = '', metadata: { name = '', namespace = '' } = {} } = object;
-  const event = new CloudEvent({
+  const attributes = {
     id,
     time: time.toISOString(),
     type: `dev.knative.apiserver.${mode === 'Reference' ? 'ref' : 'resource'}.${change}`,
@@ -49,19 +52,19 @@ export function changeEvent(
     name,
     namespace,
     data: mode === 'Reference' ? referenceTo(object) : object,
-  });
-  return messageOf(event, sender);
+  };
+  return messageOf(new CloudEvent<unknown>(attributes, strict), sender);
 }
 
 /** The event of a schedule, as a PingSource of this name sends it. It carries no data. */
 export function tickEvent(name: string, namespace: string, { id, time }: Stamp): Message {
-  const event = new CloudEvent({
+  const attributes = {
     id,
     time: time.toISOString(),
     type: 'dev.knative.sources.ping',
     source: `/apis/v1/namespaces/${namespace}/pingsources/${name}`,
-  });
-  return messageOf(event, namespace);
+  };
+  return messageOf(new CloudEvent<unknown>(attributes, strict), namespace);
 }
 
 /** The object reduced to what names it. */

@@ -40,7 +40,7 @@ export function createSink(url: URL): Sink {
         void quote(response).then((text) => resolve(receptionOf(response.statusCode ?? 0, text)));
       });
       request.once('timeout', () => request.destroy(new Error('no answer in time')));
-      request.once('error', (error: NodeJS.ErrnoException) =>
+      request.on('error', (error: NodeJS.ErrnoException) =>
         resolve({ result: 'unavailable', why: error.code ?? error.message }),
       );
       request.end(body);
