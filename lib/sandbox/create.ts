@@ -29,13 +29,14 @@ export async function create(
 /** The object without what only the server writes. */
 function fresh({ kind, namespace }: Write, sent: KubeObject): KubeObject {
   const {
+    selfLink: _selfLink,
     uid: _uid,
     resourceVersion: _version,
     creationTimestamp: _created,
     deletionTimestamp: _deleted,
     deletionGracePeriodSeconds: _grace,
     ...metadata
-  } = sent.metadata ?? {};
+  }: Metadata & { selfLink?: unknown } = sent.metadata ?? {};
   const placed: Metadata = { ...metadata, ...(namespace === undefined ? {} : { namespace }) };
   return beforeCreate(kind, { ...sent, metadata: placed });
 }

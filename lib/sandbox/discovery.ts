@@ -123,16 +123,21 @@ function groupDiscovery(kinds: Kinds, group: string): object {
   };
 }
 
+const sameAsParent = { group: '', version: '' };
+
 function resourceDiscovery(kind: Kind): object {
   const { group, version: groupVersion, shortNames, categories } = kind;
   const subresources = kind.subresources.map((part) => ({
     subresource: part.name,
-    responseKind: { group: part.group, version: part.version, kind: part.kind },
+    responseKind: {
+      ...(kind.isCustom || isForeign(kind, part) ? { group: part.group, version: part.version } : sameAsParent),
+      kind: part.kind,
+    },
     verbs: part.verbs,
   }));
   return {
     resource: kind.plural,
-    responseKind: { group, version: groupVersion, kind: kind.kind },
+    responseKind: { ...(kind.isCustom ? { group, version: groupVersion } : sameAsParent), kind: kind.kind },
     scope: kind.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: kind.singular,
     verbs: kind.verbs,

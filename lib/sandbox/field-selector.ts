@@ -34,7 +34,7 @@ export function parseFieldSelector(kind: Kind, text: string): FieldSelector {
       throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
     }
     if (!isSelectable(kind, term.path)) {
-      throw badRequest(`field label not supported: ${term.path}`);
+      throw badRequest(unsupported(kind, term.path));
     }
     return term;
   });
@@ -47,6 +47,14 @@ export function matchesFields(selector: FieldSelector, object: KubeObject): bool
 /** The one name that the selector leaves possible, if it does. */
 export function selectedName(selector: FieldSelector): string | undefined {
   return selector.find(({ path, isEqual }) => path === 'metadata.name' && isEqual)?.value;
+}
+
+/** Kinds that select by more than name and namespace have another way to say it. */
+function unsupported({ fieldSelectors }: Kind, path: string): string {
+  const isPlain = fieldSelectors.every((each) => each.startsWith('metadata.'));
+  return isPlain && fieldSelectors.includes('metadata.namespace')
+    ? `"${path}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+    : `field label not supported: ${path}`;
 }
 
 function isSelectable(kind: Kind, path: string): boolean {

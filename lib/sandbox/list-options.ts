@@ -3,6 +3,7 @@ import type { KubeObject } from '../kube/wire.ts';
 import { type FieldSelector, matchesFields, parseFieldSelector, selectedName } from './field-selector.ts';
 import type { Kind } from './kinds.ts';
 import { isTrue, type ResourceRequest } from './request.ts';
+import { selectorProblem } from './selector-problem.ts';
 import { badRequest, type Cause, invalid } from './status.ts';
 
 export type VersionMatch = 'Exact' | 'NotOlderThan';
@@ -71,8 +72,8 @@ export function selects({ labels, fields, name }: ListQuery, object: KubeObject)
 function parseLabels(text: string): Selector {
   try {
     return parseSelector(text);
-  } catch (error) {
-    throw badRequest(error instanceof Error ? error.message : String(error));
+  } catch {
+    throw badRequest(selectorProblem(text));
   }
 }
 

@@ -41,6 +41,9 @@ export function listPage(store: Store, kind: Kind, query: ListQuery): Page {
 
 function revisionOf(store: Store, { resourceVersion, versionMatch }: ListQuery, token: Token | undefined): number {
   if (token) {
+    if (resourceVersion !== undefined && resourceVersion > 0) {
+      throw badRequest('specifying resource version is not allowed when using continue');
+    }
     return token.revision < 0 ? store.revision : token.revision;
   }
   if (resourceVersion !== undefined && resourceVersion > store.revision) {

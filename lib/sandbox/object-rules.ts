@@ -10,8 +10,7 @@ import { readObject } from './strict-decode.ts';
 export function createObjectRules(): ObjectRules {
   return {
     inspect: readObject,
-    complete: ({ schema, isCustom }, object) =>
-      isCustom ? object : withDefaults(normalize(object, schema), schema),
+    complete: ({ schema, isCustom }, object) => (isCustom ? object : withDefaults(normalize(object, schema), schema)),
     check: () => undefined,
     track: ({ kind, ...write }) => trackManagers({ ...write, schema: kind.schema, apiVersion: apiVersionOf(kind) }),
     apply: ({ kind, ...application }) =>

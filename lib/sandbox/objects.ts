@@ -5,7 +5,7 @@ import { subresourceOf } from './kinds.ts';
 import { getObject, listObjects, watchObjects } from './read-verbs.ts';
 import type { Verb } from './request.ts';
 import { serveScale } from './scale.ts';
-import { methodNotAllowed, notServed, unknownPath } from './status.ts';
+import { methodNotAllowed, notServed, unknownKind } from './status.ts';
 import { serveFinalize, serveToken } from './subresources.ts';
 import { createObject, deleteObject, deleteObjects, patchObject, updateObject } from './write-verbs.ts';
 
@@ -22,17 +22,23 @@ const verbs: Readonly<Record<Verb, Serve>> = {
   deletecollection: deleteObjects,
 };
 
+/** Verbs on one object; the others are for collections. A watch may be for either. */
+const needsName = new Set<Verb>(['get', 'update', 'patch', 'delete']);
+
 /** Serves one request on objects or on a subresource of one. */
 export async function serveObjects(call: Call): Promise<Answer | undefined> {
   const { kind, request } = call;
   const isPlaced = request.namespace === undefined ? mayBeWithoutNamespace(call) : kind.namespaced;
   if (!isPlaced) {
-    throw unknownPath();
+    throw unknownKind();
   }
   if (request.subresource !== undefined) {
     return serveSubresource(call, request.subresource);
   }
   assertAllowed(kind.verbs, request.verb);
+  if (request.verb !== 'watch' && (request.name === undefined) === needsName.has(request.verb)) {
+    throw methodNotAllowed();
+  }
   return isReview(kind.plural) ? serveReview(call) : verbs[request.verb](call);
 }
 
@@ -48,7 +54,7 @@ async function serveSubresource(call: Call, name: string): Promise<Answer | unde
   const { kind, request } = call;
   const subresource = subresourceOf(kind, name);
   if (subresource === undefined) {
-    throw unknownPath();
+    throw unknownKind();
   }
   assertAllowed(subresource.verbs, request.verb);
   const serve = subresources[name];

@@ -1,7 +1,7 @@
 import { discover, type Document, version } from './discovery.ts';
 import type { Kinds } from './kinds.ts';
 import { type Definitions, openApiIndex, openApiV2, openApiV3 } from './openapi.ts';
-import { ApiError, methodNotAllowed, unknownPath } from './status.ts';
+import { ApiError, methodNotAllowed, UnknownPath } from './status.ts';
 
 /** What a path that is no object answers with. */
 export interface PathAnswer {
@@ -32,7 +32,7 @@ export function servePath(kinds: Kinds, definitions: Definitions, request: PathR
   }
   const document = documentAt(kinds, path) ?? discover(kinds, path, accept);
   if (document === undefined) {
-    throw unknownPath();
+    throw new UnknownPath();
   }
   return { text: JSON.stringify(document.body), contentType: document.contentType ?? 'application/json' };
 }
@@ -79,7 +79,7 @@ function openApi(kinds: Kinds, definitions: Definitions, { path, accept = '' }: 
   }
   const document = openApiV3(kinds, definitions, path.slice('/openapi/v3/'.length));
   if (document === undefined) {
-    throw unknownPath();
+    throw new UnknownPath();
   }
   return document;
 }

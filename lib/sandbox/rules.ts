@@ -15,7 +15,7 @@ export interface Tracking {
 export interface Application {
   readonly kind: Kind;
   readonly live?: KubeObject;
-  readonly applied: KubeObject;
+  readonly applied: Json;
   readonly manager: string;
   readonly force: boolean;
   readonly subresource?: string;

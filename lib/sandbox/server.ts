@@ -5,7 +5,7 @@ import type { Cluster } from './cluster.ts';
 import { faultError, type FaultSubject, type FaultSwitch, type Verdict } from './faults.ts';
 import { impersonate } from './impersonate.ts';
 import type { Caller } from './internal.ts';
-import type { Kind } from './kinds.ts';
+import type { Kind, Kinds } from './kinds.ts';
 import { isLeftOut } from './left-out.ts';
 import { negotiate } from './negotiate.ts';
 import { serveObjects } from './objects.ts';
@@ -14,7 +14,7 @@ import { servePath } from './paths.ts';
 import { type Access, forbidden } from './rbac.ts';
 import { parseRoute, type ResourceRequest, type Route } from './request.ts';
 import { type Manner, refusalOf, respond, setCommonHeaders } from './respond.ts';
-import { badRequest, methodNotAllowed, notServed, unknownPath } from './status.ts';
+import { badRequest, methodNotAllowed, notServed, unknownKind, UnknownPath } from './status.ts';
 
 export interface ServerOptions {
   readonly cluster: Cluster;
@@ -183,9 +183,13 @@ function servedKind({ kinds }: Cluster, request: ResourceRequest): Kind {
   if (kind === undefined) {
     throw isLeftOut(request)
       ? notServed(`${plural} of ${group === '' ? version : `${group}/${version}`}`)
-      : unknownPath();
+      : unknownIn(kinds, request);
   }
   return kind;
+}
+
+function unknownIn(kinds: Kinds, { group, version }: ResourceRequest): Error {
+  return kinds.versions(group).includes(version) ? unknownKind() : new UnknownPath();
 }
 
 function faultSubject({ verb, plural, subresource, namespace, name }: ResourceRequest, caller: Caller): FaultSubject {
@@ -218,6 +222,11 @@ function wantsPretty({ headers }: IncomingMessage, query: URLSearchParams): bool
 async function refuse({ message, response, warnings }: Exchange, error: unknown): Promise<void> {
   if (response.headersSent || response.destroyed) {
     response.destroy();
+    return;
+  }
+  if (error instanceof UnknownPath) {
+    setCommonHeaders(response, []);
+    response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end(`${error.message}\n`);
     return;
   }
   const { code, status, refusal } = refusalOf(error);

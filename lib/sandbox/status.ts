@@ -66,8 +66,16 @@ export function notFound(subject: Subject): ApiError {
   });
 }
 
-/** The path names nothing that is served. */
-export function unknownPath(): ApiError {
+/** Nothing is served under the path: the API server answers in plain text. */
+export class UnknownPath extends Error {
+  constructor() {
+    super('404 page not found');
+    this.name = 'UnknownPath';
+  }
+}
+
+/** The group is served, the kind in it is not. */
+export function unknownKind(): ApiError {
   return new ApiError(404, {
     reason: 'NotFound',
     message: 'the server could not find the requested resource',

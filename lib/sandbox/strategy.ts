@@ -1,6 +1,7 @@
 import type { KubeObject } from '../kube/wire.ts';
 import type { Kind } from './kinds.ts';
-import { isEqual, type Json } from './value.ts';
+import { qosClass } from './qos.ts';
+import { isEqual, type Json, listAt, objectAt } from './value.ts';
 
 /** Kinds of the built-in ones that count generations. */
 const counted = new Set([
@@ -87,10 +88,11 @@ export function needsResourceVersion(kind: Kind): boolean {
 }
 
 /** What the server decides about a new object, whatever the client sent. */
-export function beforeCreate(kind: Kind, object: KubeObject): KubeObject {
+export function beforeCreate(kind: Kind, sent: KubeObject): KubeObject {
+  const object = resourceName(kind) === 'namespaces' ? withNamespaceFinalizer(sent) : sent;
   const { generation: _sent, ...metadata } = object.metadata ?? {};
   return {
-    ...(hasStatus(kind) ? withStatus(object, newStatus(kind)) : object),
+    ...(hasStatus(kind) ? withStatus(object, newStatus(kind, object)) : object),
     metadata: countsGenerations(kind) ? { ...metadata, generation: 1 } : metadata,
   };
 }
@@ -152,8 +154,18 @@ function hasStatus(kind: Kind): boolean {
   return kind.subresources.some(({ name }) => name === 'status') && !keepStatus.has(resourceName(kind));
 }
 
-function newStatus(kind: Kind): Json | undefined {
-  return kind.isCustom ? undefined : (emptyStatus[resourceName(kind)] ?? {});
+function newStatus(kind: Kind, object: KubeObject): Json | undefined {
+  if (kind.isCustom) {
+    return undefined;
+  }
+  const status = emptyStatus[resourceName(kind)] ?? {};
+  return resourceName(kind) === 'pods' ? { ...status, qosClass: qosClass(object) } : status;
+}
+
+/** Keeps a namespace until it is empty. */
+function withNamespaceFinalizer(namespace: KubeObject): KubeObject {
+  const finalizers = new Set([...listAt(namespace, 'spec', 'finalizers'), 'kubernetes']);
+  return { ...namespace, ...{ spec: { ...objectAt(namespace, 'spec'), finalizers: [...finalizers] } } };
 }
 
 function withStatus(object: KubeObject, status: unknown): KubeObject {

@@ -12,7 +12,7 @@ export interface WriteOptions {
   readonly manager: string;
   readonly fieldValidation: FieldValidation;
   readonly force: boolean;
-  /** As webhooks see them. */
+  /** As webhooks see them; a patch is an update to them. */
   readonly asObject: KubeObject;
 }
 
@@ -40,13 +40,13 @@ export function parseWriteOptions(
     ...validationCauses(validation),
     ...forceCauses(force, isApply),
   ]);
-  const options = { dryRun, force, fieldManager: manager, fieldValidation: validation };
+  const options = { dryRun, fieldManager: manager, fieldValidation: validation };
   return {
     dryRun: dryRun.length > 0,
     manager: manager === '' ? managerOf(userAgent) : manager,
     fieldValidation: isFieldValidation(validation) ? validation : 'Warn',
     force: force === true,
-    asObject: optionsObject(kind, withoutEmpty(options)),
+    asObject: optionsObject(kind === 'PatchOptions' ? 'UpdateOptions' : kind, withoutEmpty(options)),
   };
 }
 

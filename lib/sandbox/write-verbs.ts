@@ -7,11 +7,13 @@ import { listPage } from './list.ts';
 import { parseListQuery } from './list-options.ts';
 import { assertNamesRevision, modify } from './modify.ts';
 import { isApply, parsePatch } from './patch.ts';
+import { present } from './present.ts';
+import { forbidden } from './rbac.ts';
 import { remove, removalAnswer } from './remove.ts';
 import { apiVersionOf, renderObject, renderPage } from './render.ts';
 import { badRequest, conflict, methodNotAllowed, notFound } from './status.ts';
 import { mayBeCreatedByUpdate } from './strategy.ts';
-import type { Json } from './value.ts';
+import { type Json, stringAt } from './value.ts';
 import { subjectOf, type Write } from './write.ts';
 import { parseDeleteOptions, parseWriteOptions, type WriteOptions } from './write-options.ts';
 
@@ -112,35 +114,61 @@ async function applyObject(call: Call, applied: Json, options: WriteOptions): Pr
   const { cluster, kind, request } = call;
   const { subresource } = request;
   const write = writeOf(call, options);
-  const given = inspected(call, applied, options);
   const application = {
     kind,
-    applied: given,
+    applied,
     manager: options.manager,
     force: options.force,
     now: cluster.clock.now(),
     ...(subresource !== undefined && { subresource }),
   };
-  assertNamed(given, request);
+  assertAppliedName(applied, request);
   if (cluster.store.get(kind, request.name ?? '', request.namespace) === undefined) {
     if (subresource !== undefined) {
       throw notFound(subjectOf(write));
     }
-    const object = await create(cluster, write, cluster.rules.apply(application), { isApplied: true });
+    assertMayCreate(call);
+    const sent = inspected(call, cluster.rules.apply(application), options);
+    const created = { ...write, options: { ...write.options, kind: 'CreateOptions' } };
+    const object = await create(cluster, created, sent, { isApplied: true });
     return answer(call, 201, object);
   }
-  const object = await modify(cluster, write, (live) => cluster.rules.apply({ ...application, live }), {
-    isApplied: true,
-  });
+  const object = await modify(
+    cluster,
+    write,
+    (live) => inspected(call, cluster.rules.apply({ ...application, live }), options),
+    { isApplied: true },
+  );
   return answer(call, 200, object);
 }
 
+/** The name of what is applied, which nobody has looked at yet. */
+function assertAppliedName(applied: Json, request: Call['request']): void {
+  const name = stringAt(applied, 'metadata', 'name');
+  const namespace = stringAt(applied, 'metadata', 'namespace');
+  const metadata = { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) };
+  if (name !== undefined) {
+    assertNamed({ metadata }, request);
+  }
+}
+
+/** To create by an apply takes the right to create as well. */
+function assertMayCreate({ cluster, caller, kind, request }: Call): void {
+  const { name, namespace } = request;
+  const access = { verb: 'create', group: kind.group, resource: kind.plural, ...present({ name, namespace }) };
+  const { allowed, reason } = cluster.authorizer.decide(caller, access);
+  if (!allowed) {
+    throw forbidden(caller, access, reason);
+  }
+}
+
 /** The outcome of a patch is checked as a body would be. */
-function inspected(call: Call, object: Json, { fieldValidation }: WriteOptions): KubeObject {
+function inspected(call: Call, object: Json | KubeObject, { fieldValidation }: WriteOptions): KubeObject {
   const { cluster, kind, request } = call;
   const checked = cluster.rules.inspect({
     kind,
-    object: { ...object, kind: object['kind'] ?? kind.kind, apiVersion: object['apiVersion'] ?? apiVersionOf(kind) },
+    object: { kind: kind.kind, apiVersion: apiVersionOf(kind), ...object },
+    patched: JSON.stringify(object),
     fieldValidation,
     warn: (text) => call.warn(text),
   });
