@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube/wire.ts';
 import type { Cluster } from './cluster.ts';
 import type { Kind } from './kinds.ts';
-import { assertUnchangedIdentity, inheritedMetadata } from './object-meta.ts';
+import { assertUpdatable, inheritedMetadata } from './object-meta.ts';
 import { isReleased } from './release.ts';
 import { badRequest, conflict, invalid } from './status.ts';
 import type { Stored } from './stored.ts';
@@ -60,7 +60,7 @@ async function nextState(
   const mutated = await mutate(cluster, write, 'UPDATE', { object: tracked, old: live });
   const next =
     mutated === tracked ? tracked : beforeUpdate(kind, cluster.rules.complete(kind, mutated), live, subresource);
-  assertUnchangedIdentity(kind, next, live);
+  assertUpdatable(kind, next, live);
   cluster.rules.check({ kind, object: next, old: live, ...(subresource !== undefined && { subresource }) });
   await cluster.admission.validate(attributes(write, 'UPDATE', { object: next, old: live }));
   return next;

@@ -24,20 +24,26 @@ export function inheritedMetadata(sent: Metadata = {}, live: Metadata = {}): Met
   };
 }
 
-export function assertUnchangedIdentity(kind: Kind, next: KubeObject, live: KubeObject): void {
-  const causes = fixed.flatMap((field): Cause[] => {
-    const value = next.metadata?.[field];
-    return value === live.metadata?.[field]
-      ? []
-      : [
-          {
-            reason: 'FieldValueInvalid',
-            message: `Invalid value: ${JSON.stringify(value ?? null)}: field is immutable`,
-            field: `metadata.${field}`,
-          },
-        ];
-  });
+/** Refuses an update that changes what an object is, or holds it longer while it is being deleted. */
+export function assertUpdatable(kind: Kind, next: KubeObject, live: KubeObject): void {
+  const causes = [...fixed.flatMap((field) => fixedCauses(field, next, live)), ...finalizerCauses(next, live)];
   if (causes.length > 0) {
     throw invalid(kind, live.metadata?.name ?? '', causes);
   }
+}
+
+function fixedCauses(field: (typeof fixed)[number], next: KubeObject, live: KubeObject): readonly Cause[] {
+  const value = next.metadata?.[field];
+  const message = `Invalid value: ${JSON.stringify(value ?? null)}: field is immutable`;
+  return value === live.metadata?.[field] ? [] : [{ reason: 'FieldValueInvalid', message, field: `metadata.${field}` }];
+}
+
+function finalizerCauses({ metadata: next }: KubeObject, { metadata: live }: KubeObject): readonly Cause[] {
+  if (live?.deletionTimestamp === undefined) {
+    return [];
+  }
+  const added = (next?.finalizers ?? []).filter((finalizer) => live.finalizers?.includes(finalizer) !== true);
+  const shown = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
+  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`;
+  return added.length === 0 ? [] : [{ reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' }];
 }

@@ -7,6 +7,7 @@ import { authenticate, type AuthenticateOptions, authenticatePlain } from './aut
 import { createCertificates } from './certificates.ts';
 import { systemClock } from './clock.ts';
 import type { Cluster } from './cluster.ts';
+import { startControllers } from './controllers/start.ts';
 import { createFaults, type Faults } from './faults.ts';
 import type { Clock, InternalApi } from './internal.ts';
 import { createInternalApi } from './internal-api.ts';
@@ -16,6 +17,7 @@ import { isLeftOut } from './left-out.ts';
 import { listenPlain, listenTls } from './listener.ts';
 import { assertNamespaceAccepts } from './namespace-lifecycle.ts';
 import { createObjectRules } from './object-rules.ts';
+import { present } from './present.ts';
 import { allowAll, createAuthorizer } from './rbac.ts';
 import { createSchemas } from './schema.ts';
 import { readDefinitionTable, readKindTable } from './schema/tables.ts';
@@ -92,6 +94,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ),
     serveEviction: () => Promise.reject(notServed('evictions')),
   };
+  const stopControllers =
+    options.controllers === false ? undefined : startControllers(api, present({ podReadyMs: options.podReadyMs }));
   const faults = createFaults();
   const adminToken = randomBytes(24).toString('base64url');
   const ending = new AbortController();
@@ -118,6 +122,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     compact: () => store.compact(),
     async close() {
       ending.abort();
+      stopControllers?.();
       webhooks.close();
       await Promise.all([tls.close(), plain.close()]);
     },
