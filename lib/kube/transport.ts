@@ -25,7 +25,7 @@ export interface Answer {
 /** Kept connections to one API server. The client package opens a new one for each call, five times the cost. */
 export interface Transport {
   readonly send: (request: Request) => Promise<Answer>;
-  /** Resolves at the headers; the body stays open until the signal or the server ends it. */
+  /** Resolves at the headers, within the deadline; the body stays open until the signal or the server ends it. */
   readonly stream: (request: Request) => Promise<IncomingMessage>;
   /** The address of the API server. */
   readonly server: () => Promise<URL>;
@@ -46,20 +46,20 @@ const idleSocketMs = 60_000;
 export function createTransport(access: Access, { deadlineMs = 15_000 }: TransportOptions = {}): Transport {
   const connections = createConnections(access);
 
-  async function open(request: Request, deadline: number | undefined): Promise<IncomingMessage> {
+  async function open(request: Request): Promise<IncomingMessage> {
     const connection = await connections.current();
-    const first = await attempt(connection, request, deadline);
+    const first = await attempt(connection, request, deadlineMs);
     if (first.statusCode !== 401) {
       return first;
     }
     first.resume();
     connections.forget();
-    return attempt(await connections.current(), request, deadline);
+    return attempt(await connections.current(), request, deadlineMs);
   }
 
   return {
-    send: async (request) => collect(await open(request, deadlineMs), request, deadlineMs),
-    stream: (request) => open(request, undefined),
+    send: async (request) => collect(await open(request), request, deadlineMs),
+    stream: (request) => open(request),
     server: async () => (await connections.current()).server,
     close: () => connections.close(),
   };
@@ -124,11 +124,7 @@ function createAgent(server: URL, tls: Reach['tls']): http.Agent {
 }
 
 /** A kept socket may be closed by the server just as it is used again: nothing was read, so once more is safe. */
-async function attempt(
-  connection: Connection,
-  request: Request,
-  deadlineMs: number | undefined,
-): Promise<IncomingMessage> {
+async function attempt(connection: Connection, request: Request, deadlineMs: number): Promise<IncomingMessage> {
   try {
     return await exchange(connection, request, deadlineMs);
   } catch (error) {
@@ -144,7 +140,7 @@ class StaleSocket extends Failure {}
 function exchange(
   { agent, server, headers }: Connection,
   { method, path, accept = 'application/json', contentType, body, signal }: Request,
-  deadlineMs: number | undefined,
+  deadlineMs: number,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = (server.protocol === 'http:' ? http : https).request({
@@ -163,8 +159,7 @@ function exchange(
       },
       ...(signal === undefined ? {} : { signal }),
     });
-    const timer =
-      deadlineMs === undefined ? undefined : setTimeout(() => request.destroy(late(method, path)), deadlineMs);
+    const timer = setTimeout(() => request.destroy(late(method, path)), deadlineMs);
     request.once('response', (response) => {
       clearTimeout(timer);
       resolve(response);
@@ -177,7 +172,8 @@ function exchange(
   });
 }
 
-async function collect(response: IncomingMessage, request: Request, deadlineMs: number): Promise<Answer> {
+/** The whole answer, or a failure when it does not arrive in time. */
+export async function collect(response: IncomingMessage, request: Request, deadlineMs: number): Promise<Answer> {
   const { method, path, body } = request;
   const timer = setTimeout(() => response.destroy(late(method, path)), deadlineMs);
   const chunks: Buffer[] = [];

@@ -3,7 +3,7 @@ import { Failure } from '../function/failure.ts';
 import { pathOf } from './path.ts';
 import { Refusal, refusalOf } from './refusal.ts';
 import type { Resource } from './resource.ts';
-import type { Transport } from './transport.ts';
+import { collect, type Transport } from './transport.ts';
 import type { KubeObject, Status } from './wire.ts';
 
 export interface WatchOptions {
@@ -45,9 +45,10 @@ export async function* watch<T extends KubeObject>(
       labelSelector,
     },
   );
-  const response = await transport.stream({ method: 'GET', path, signal });
+  const request = { method: 'GET', path, signal } as const;
+  const response = await transport.stream(request);
   if (response.statusCode !== 200) {
-    throw await refused(what, response);
+    throw refusalOf(what, await collect(response, request, silenceMs));
   }
   for await (const line of lines(response, { what, silenceMs })) {
     const event = JSON.parse(line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status };
@@ -60,17 +61,6 @@ export async function* watch<T extends KubeObject>(
 
 function expired(what: string, { code = 500, message = '', reason = '' }: Status): Refusal {
   return new Refusal('unavailable', `${what}: ${message}`, { code, reason });
-}
-
-async function refused(what: string, response: IncomingMessage): Promise<Refusal> {
-  const body = Buffer.concat(await response.toArray()).toString();
-  return refusalOf(what, {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    body,
-    sentBytes: 0,
-    receivedBytes: 0,
-  });
 }
 
 async function* lines(

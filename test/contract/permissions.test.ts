@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
+import type { Call } from '../../lib/kube/client.ts';
+import { apiVersion, groupVersion, namespaces } from '../../lib/kube/resource.ts';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { partName, standardSite, type Part } from '../../lib/manifests/manifest.ts';
+import { kubeconfigFor } from '../../lib/sandbox/kubeconfig.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { binaryEvent, send, startApp } from '../http.ts';
+import { environmentOf, functionsUnderTest, watchesOf } from './functions.ts';
+
+const definitions = await functionsUnderTest();
+const { namespace } = standardSite;
+const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
+
+describe.each(definitions.map((definition) => [definition.name, definition] as const))(
+  '%s under its shipped rights',
+  (name, definition) => {
+    let sandbox: Sandbox;
+
+    beforeAll(async () => {
+      sandbox = await startSandbox({ rbac: true });
+      await sandbox.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      for (const manifest of renderFunction(definition).manifests.filter(({ kind }) => rights.has(kind))) {
+        await sandbox.api.create(kindOf(sandbox, manifest), manifest);
+      }
+    });
+
+    afterAll(() => sandbox.close());
+
+    it('may do all that its events and ticks ask for', async () => {
+      const calls: Call[] = [];
+      const app = await startApp(definition, {
+        access: await accountAccess(sandbox, name, 'events'),
+        environment: { ...environmentOf(definition), POD_NAMESPACE: namespace },
+        observe: (call) => calls.push(call),
+      });
+      const events = watchesOf(definition).map(({ resource }) =>
+        binaryEvent({
+          type: 'dev.knative.apiserver.ref.update',
+          apiVersion: apiVersion(resource),
+          kind: resource.kind,
+          name: 'some-object',
+          namespace: resource.namespaced ? namespace : '',
+        }),
+      );
+      const statuses: number[] = [];
+      for (const event of [binaryEvent({ type: 'dev.knative.sources.ping' }), ...events]) {
+        statuses.push((await send(app.url, event)).status);
+      }
+      await app.close();
+
+      expect(calls.filter(({ code }) => code === 401 || code === 403)).toEqual([]);
+      expect(new Set(statuses)).toEqual(new Set([204]));
+    });
+
+    it('may watch, as its event source, what it declares', async () => {
+      const access = await (await accountAccess(sandbox, name, 'source'))();
+      const denied: string[] = [];
+      for (const { resource } of watchesOf(definition)) {
+        for (const verb of ['get', 'list', 'watch']) {
+          const review = {
+            apiVersion: 'authorization.k8s.io/v1',
+            kind: 'SelfSubjectAccessReview',
+            spec: { resourceAttributes: { verb, group: resource.group, resource: resource.plural, namespace } },
+          };
+          const { status } = (await post(
+            sandbox,
+            '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+            review,
+            access.headers['authorization'],
+          )) as { status: { allowed: boolean } };
+          denied.push(...(status.allowed ? [] : [`${verb} ${resource.plural}`]));
+        }
+      }
+
+      expect(denied).toEqual([]);
+    });
+  },
+);
+
+function kindOf(
+  { api }: Sandbox,
+  manifest: { readonly apiVersion: string; readonly kind: string },
+): { group: string; plural: string } {
+  const { group } = groupVersion(manifest.apiVersion);
+  const kind = api.kinds().find((served) => served.group === group && served.kind === manifest.kind);
+  if (kind === undefined) {
+    throw new Error(`the sandbox does not serve ${manifest.kind}`);
+  }
+  return kind;
+}
+
+/** The cluster as a shipped ServiceAccount sees it, by a token that the API issued. */
+async function accountAccess(sandbox: Sandbox, name: string, part: Part): Promise<Access> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${partName(name, part)}/token`;
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+  const issued = (await post(sandbox, path, request)) as { status: { token: string } };
+  const config = kubeconfigFor({ server: sandbox.url, ca: sandbox.ca, token: issued.status.token });
+  return kubeconfigAccess(JSON.stringify(config));
+}
+
+/** Over plain HTTP everybody is the administrator, unless a token says otherwise. */
+async function post({ httpUrl }: Sandbox, path: string, body: unknown, authorization?: unknown): Promise<unknown> {
+  const response = await fetch(new URL(path, httpUrl), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(typeof authorization === 'string' ? { authorization } : {}) },
+    body: JSON.stringify(body),
+  });
+  expect(response.status).toBe(201);
+  return response.json();
+}
