@@ -1,0 +1,31 @@
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { bundle } from './bundle.ts';
+
+/** `node deploy/build.js [--out dist] [folder…]`: one minified file for each function under `functions/` and folder given. */
+const root = resolve(import.meta.dirname, '..');
+const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
+const out = resolve(values.out ?? join(root, 'dist'));
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+const bundles = await Promise.all([...(await functionFolders()), ...positionals].map((folder) => bundle(folder, out)));
+const sizes = await Promise.all(
+  bundles.map(async ({ name, file, bytes }) => ({
+    function: name,
+    bytes,
+    gzip: gzipSync(await readFile(file)).length,
+  })),
+);
+if (sizes.length === 0) {
+  console.log('no function to build: functions/ has no folder with an index.ts');
+} else {
+  console.table(sizes);
+}
+
+async function functionFolders() {
+  const entries = await readdir(join(root, 'functions'), { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, 'functions', name));
+}

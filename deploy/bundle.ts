@@ -1,0 +1,52 @@
+import { stat } from 'node:fs/promises';
+import { basename, join, relative, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { leaveAbsent } from './absent.ts';
+import { lateYaml, onlyKubeConfig, onlyVersion } from './slim.ts';
+
+const root = resolve(import.meta.dirname, '..');
+
+export interface Bundle {
+  readonly name: string;
+  readonly file: string;
+  readonly bytes: number;
+  /** Packages with at least one byte in the bundle. */
+  readonly packages: readonly string[];
+}
+
+/** Bundles one function into one CommonJS file: Node's compile cache serves those, and one file is one read. */
+export async function bundle(folder: string, outDirectory: string): Promise<Bundle> {
+  const name = basename(folder);
+  const file = resolve(outDirectory, `${name}.cjs`);
+  const { metafile } = await build({
+    absWorkingDir: root,
+    stdin: { contents: entryOf(folder), resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' },
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    minify: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'linked',
+    metafile: true,
+    logLevel: 'warning',
+    plugins: [onlyKubeConfig, leaveAbsent, lateYaml, onlyVersion],
+  });
+  const { size } = await stat(file);
+  const inputs = metafile.outputs[relative(root, file).replaceAll('\\', '/')]?.inputs ?? {};
+  return { name, file, bytes: size, packages: packagesIn(inputs) };
+}
+
+function entryOf(folder: string): string {
+  const definition = JSON.stringify(join(resolve(folder), 'index.ts'));
+  return `import definition from ${definition};\nimport { main } from './lib/main.ts';\nvoid main(definition);\n`;
+}
+
+function packagesIn(inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>): string[] {
+  const packages = Object.entries(inputs)
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .flatMap(([path]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  return [...new Set(packages)].sort();
+}

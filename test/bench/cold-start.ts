@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import https from 'node:https';
+import { send } from '../http.ts';
+import { median, ratio, type Figure } from './measure/figure.ts';
+import { expectStatus, foreignEvent, ingressEvent } from './measure/load.ts';
+import { benchProgram, start, type Program } from './measure/program.ts';
+import { openSite } from './measure/site.ts';
+import { inTurns } from './measure/turns.ts';
+
+export const about = 'from the start of a process to its first answer, against bare node:http';
+
+interface Start {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}
+
+type Ask = (urls: readonly URL[]) => Promise<void>;
+
+const bar = { atMost: 1.8 };
+
+export async function run(): Promise<readonly Figure[]> {
+  const site = await openSite();
+  const bare = benchProgram('bare.cjs');
+  const floor = benchProgram('bare-https.cjs', { API_URL: site.apiUrl.href, CA_FILE: site.caFile });
+  const admission = site.functionProgram({
+    ROLE: 'admission',
+    TLS_CERT_FILE: site.certFile,
+    TLS_KEY_FILE: site.keyFile,
+  });
+  const ca = await readFile(site.caFile);
+  try {
+    const starts = await inTurns(
+      {
+        bare: () => measure(bare, post(ingressEvent)),
+        floor: () => measure(floor, post(ingressEvent)),
+        event: () => measure(site.functionProgram(), post(ingressEvent)),
+        foreign: () => measure(site.functionProgram(), post(foreignEvent)),
+        admission: () => measure(admission, review(ca)),
+      },
+      { rounds: 15, warmUp: 2 },
+    );
+    return [
+      ...compare('an event that reads the cluster over TLS', starts.event, starts.bare, bar),
+      ...compare('an event that is not ours', starts.foreign, starts.bare),
+      ...compare('an admission over TLS', starts.admission, starts.bare),
+      ...compare('floor: bare node:http with one https GET', starts.floor, starts.bare),
+    ];
+  } finally {
+    await site.close();
+  }
+}
+
+async function measure(program: Program, ask: Ask): Promise<Start> {
+  const started = await start(program);
+  try {
+    await ask(started.urls);
+    const wallMs = performance.now() - started.startedAt;
+    const { cpuMs } = await started.usage();
+    return { wallMs, cpuMs };
+  } finally {
+    await started.stop();
+  }
+}
+
+function post(event: typeof ingressEvent): Ask {
+  return async ([url = missing()]) => expectStatus(url, event, 204);
+}
+
+function review(ca: Buffer): Ask {
+  const body = JSON.stringify({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: { uid: '1', operation: 'CREATE', object: { metadata: { name: 'shop' } } },
+  });
+  return async ([, url = missing()]) => {
+    const agent = new https.Agent({ ca });
+    const sent = { path: '/validate', headers: { 'content-type': 'application/json' }, body, agent };
+    const { status } = await send(url, sent);
+    if (status !== 200) {
+      throw new Error(`admission answered ${status}`);
+    }
+  };
+}
+
+function missing(): never {
+  throw new Error('the program tells no address');
+}
+
+function compare(what: string, starts: readonly Start[], bare: readonly Start[], limit?: Figure['bar']): Figure[] {
+  return (['wallMs', 'cpuMs'] as const).map((key) => {
+    const own = starts.map((each) => each[key]);
+    const base = bare.map((each) => each[key]);
+    return {
+      what: `${what}, ${key === 'wallMs' ? 'wall' : 'CPU'}`,
+      value: ratio(own, base),
+      unit: '×',
+      ...(limit === undefined ? {} : { bar: limit }),
+      measured: `${median(own).toFixed(0)} ms / ${median(base).toFixed(0)} ms`,
+    };
+  });
+}

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** Something to run and measure: it prints a line with `urls` when it listens. */
+export interface Program {
+  readonly file: string;
+  readonly flags?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface Usage {
+  /** User and system time of all threads since the start. */
+  readonly cpuMs: number;
+  readonly residentMb: number;
+}
+
+export interface Started {
+  readonly urls: readonly URL[];
+  /** Milliseconds on the clock of `performance.now()`. */
+  readonly startedAt: number;
+  readonly usage: () => Promise<Usage>;
+  readonly stop: () => Promise<void>;
+}
+
+interface Line {
+  readonly msg?: string;
+  readonly urls?: readonly string[];
+  readonly usage?: Usage;
+}
+
+const programs = join(import.meta.dirname, '..', 'programs');
+
+/** A program of the bench itself. */
+export function benchProgram(name: string, environment: Program['environment'] = {}): Program {
+  return { file: join(programs, name), environment };
+}
+
+/** Starts a program on this Node with nothing but the given environment; resolves when it listens. */
+export async function start({ file, flags = [], environment = {} }: Program): Promise<Started> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ['--require', join(programs, 'probe.cjs'), ...flags, file], {
+    env: { ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const listening = Promise.withResolvers<readonly URL[]>();
+  let told = Promise.withResolvers<Usage>();
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const { msg, urls = [], usage } = JSON.parse(text) as Line;
+    if (usage !== undefined) {
+      told.resolve(usage);
+    } else if (msg === 'listening') {
+      listening.resolve(urls.map((url) => new URL(url)));
+    }
+  });
+  const failed = exited.then(() => Promise.reject(new Error(`${file} ended before it listened`)));
+  return {
+    urls: await Promise.race([listening.promise, failed]),
+    startedAt,
+    usage: () => {
+      told = Promise.withResolvers<Usage>();
+      child.kill('SIGUSR2');
+      return told.promise;
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
