@@ -133,7 +133,7 @@ const stored: Readonly<Record<string, KubeObject>> = {
   'priorityclasses/high': { metadata: { name: 'high' }, ...{ value: 1000, preemptionPolicy: 'Never' } },
 };
 
-function admitted(spec: object): { spec?: unknown } {
+function admitted(spec: object): KubeObject & { spec?: unknown } {
   const object: KubeObject = { metadata: { name: 'p' }, ...{ spec } };
   return { ...admitPod(attributes({ object }), api) };
 }
