@@ -90,6 +90,15 @@ export function groupVersion(text: string): { group: string; version: string } {
   return slash < 0 ? { group: '', version: text } : { group: text.slice(0, slash), version: text.slice(slash + 1) };
 }
 
+/** The plural that Knative's ApiServerSource derives from a kind's letters alone: a Gateway is among `gatewaies`. */
+export function guessedPlural(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (singular.endsWith('endpoints')) {
+    return singular;
+  }
+  return singular.endsWith('s') ? `${singular}es` : `${singular.replace(/y$/, 'ie')}s`;
+}
+
 function namespaced<T extends KubeObject>(group: string, version: string, kind: string, plural: string): Resource<T> {
   return { group, version, kind, plural, namespaced: true };
 }

@@ -1,5 +1,5 @@
 import type { Permission, Tick, Watch } from '../function/define.ts';
-import { apiVersion, type Resource } from '../kube/resource.ts';
+import { apiVersion, guessedPlural, type Resource } from '../kube/resource.ts';
 import { distinct, labelsOf, partName, type Manifest, type Site } from './manifest.ts';
 import { accountWith } from './rights.ts';
 
@@ -126,11 +126,10 @@ function stampOf(name: string): object {
   return { extensions: { [stamp]: name } };
 }
 
-/** ApiServerSource derives the plural from the kind's letters; where it guesses wrong it watches nothing. */
+/** Where an ApiServerSource guesses the plural wrong, it watches nothing. */
 function refuseUnwatchable({ kind, plural }: Resource): void {
-  const singular = kind.toLowerCase();
-  const guessed = singular.endsWith('s') ? `${singular}es` : `${singular.replace(/y$/, 'ie')}s`;
-  if (guessed !== plural && singular !== 'endpoints') {
+  const guessed = guessedPlural(kind);
+  if (guessed !== plural) {
     throw new Error(`watch ${plural}: an ApiServerSource looks for "${guessed}"; poll it with the tick instead`);
   }
 }

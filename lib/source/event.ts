@@ -1,5 +1,6 @@
 import { CloudEvent, HTTP } from 'cloudevents';
 import type { Watch } from '../function/define.ts';
+import { guessedPlural } from '../kube/resource.ts';
 import type { KubeObject } from '../kube/wire.ts';
 
 export type Change = 'add' | 'update' | 'delete';
@@ -45,7 +46,7 @@ export function changeEvent(
     time: time.toISOString(),
     type: `dev.knative.apiserver.${mode === 'Reference' ? 'ref' : 'resource'}.${change}`,
     source: addressOf(server),
-    subject: `/apis/${apiVersion}/namespaces/${namespace}/${guessPlural(kind)}/${name}`,
+    subject: `/apis/${apiVersion}/namespaces/${namespace}/${guessedPlural(kind)}/${name}`,
     datacontenttype: 'application/json',
     kind,
     apiversion: apiVersion,
@@ -85,18 +86,6 @@ function referenceTo({ apiVersion, kind, metadata: { name, namespace } = {} }: K
 function addressOf({ protocol, hostname, port, pathname }: URL): string {
   const explicitPort = port === '' ? (protocol === 'https:' ? '443' : '80') : port;
   return `${protocol}//${hostname}:${explicitPort}${pathname.replace(/\/$/, '')}`;
-}
-
-/** The adapter derives the plural from the kind alone, so a Gateway is among `gatewaies`. Subjects are not to be parsed. */
-function guessPlural(kind: string): string {
-  const singular = kind.toLowerCase();
-  if (singular.endsWith('endpoints')) {
-    return singular;
-  }
-  if (singular.endsWith('s')) {
-    return `${singular}es`;
-  }
-  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }
 
 function messageOf(event: CloudEvent<unknown>, sender: string): Message {
