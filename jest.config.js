@@ -7,6 +7,7 @@ export default {
   transform: { '\\.ts$': '<rootDir>/test/transform.js' },
   restoreMocks: true,
   testTimeout: 30_000,
+  maxWorkers: '100%',
   coverageProvider: 'v8',
   collectCoverageFrom: ['functions/**/*.ts', 'lib/**/*.ts', '!**/*.test.ts'],
   coverageThreshold: { './functions/*/{plan,decide}.ts': { branches: 85, lines: 100 } },
