@@ -46,9 +46,13 @@ const absent: readonly Absent[] = [
   { importer: 'pino', path: 'on-exit-leak-free' },
   { importer: 'pino', path: 'sonic-boom' },
   { importer: 'pino', path: 'worker_threads' },
-  // Bodies are read by lib/http/body.ts, and no files are served.
+  // Bodies and queries are read by lib/http, and no files are served.
   { importer: 'express', path: 'body-parser' },
+  { importer: 'express', path: 'qs' },
+  { importer: 'express', path: 'send' },
   { importer: 'express', path: 'serve-static' },
+  // Taken if it happens to be installed; a bundle must not depend on that.
+  { importer: 'debug', path: 'supports-color' },
 ];
 
 /** Keeps out of a bundle what never runs in a cluster. */

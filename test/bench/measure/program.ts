@@ -21,7 +21,8 @@ export interface Started {
   /** Milliseconds on the clock of `performance.now()`. */
   readonly startedAt: number;
   readonly usage: () => Promise<Usage>;
-  readonly stop: () => Promise<void>;
+  /** Asks it to end and resolves with its exit code. */
+  readonly stop: () => Promise<number | null>;
 }
 
 interface Line {
@@ -44,7 +45,7 @@ export async function start({ file, flags = [], environment = {} }: Program): Pr
     env: { ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const exited = once(child, 'exit');
+  const exited = once(child, 'exit') as Promise<[number | null]>;
   const listening = Promise.withResolvers<readonly URL[]>();
   let told = Promise.withResolvers<Usage>();
   createInterface({ input: child.stdout }).on('line', (text) => {
@@ -66,7 +67,8 @@ export async function start({ file, flags = [], environment = {} }: Program): Pr
     },
     stop: async () => {
       child.kill('SIGTERM');
-      await exited;
+      const [code] = await exited;
+      return code;
     },
   };
 }
