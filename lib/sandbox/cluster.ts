@@ -1,5 +1,4 @@
 import type { Admission } from './attributes.ts';
-import type { Answer, Call } from './call.ts';
 import type { Clock } from './internal.ts';
 import type { Kinds } from './kinds.ts';
 import type { Authorizer } from './rbac.ts';
@@ -18,8 +17,6 @@ export interface Cluster {
   readonly admission: Admission;
   readonly authorizer: Authorizer;
   readonly tokens: Tokens;
-  /** `pods/eviction`: asks the disruption budgets, then deletes. */
-  serveEviction(call: Call): Promise<Answer>;
 }
 
 /** A moment as Kubernetes writes it, to the second. */

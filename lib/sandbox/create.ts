@@ -3,6 +3,7 @@ import type { KubeObject, Metadata } from '../kube/wire.ts';
 import { type Cluster, timestamp } from './cluster.ts';
 import { generatedName } from './generate-name.ts';
 import type { Kind } from './kinds.ts';
+import { withAddresses } from './service-address.ts';
 import { alreadyExists, invalid } from './status.ts';
 import { beforeCreate } from './strategy.ts';
 import { attributes, mutate, subjectOf, withManagers, type Write } from './write.ts';
@@ -20,7 +21,7 @@ export async function create(
   const object = cluster.rules.complete(kind, fresh(write, sent));
   const tracked = isApplied ? object : withManagers(cluster, write, object);
   const mutated = await mutate(cluster, write, 'CREATE', { object: tracked });
-  const named = initialise(cluster, kind, cluster.rules.complete(kind, mutated));
+  const named = withAddresses(kind, initialise(cluster, kind, cluster.rules.complete(kind, mutated)));
   cluster.rules.check({ kind, object: named });
   await cluster.admission.validate(attributes(write, 'CREATE', { object: named }));
   return commitNew(cluster, write, named);

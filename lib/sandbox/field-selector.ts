@@ -16,6 +16,8 @@ export type FieldSelector = readonly Term[];
 const aliases: Readonly<Record<string, string>> = {
   'status.successful': 'status.succeeded',
   source: 'source.component',
+  reportingController: 'reportingComponent',
+  reportingComponent: 'reportingController',
 };
 
 /** What an absent field counts as, where that is not the empty string. */
@@ -62,10 +64,22 @@ function isSelectable(kind: Kind, path: string): boolean {
 }
 
 function fieldText(object: KubeObject, path: string): string {
-  const value = at(object, ...(aliases[path] ?? path).split('.'));
+  const value = scalarText(object, path) ?? scalarText(object, alias(path));
+  return value ?? absent[path] ?? '';
+}
+
+/** The same field under its other name: an event may be stored as either of two versions. */
+function alias(path: string): string {
+  const [first = '', ...rest] = path.split('.');
+  const other = { involvedObject: 'regarding', regarding: 'involvedObject' }[first];
+  return aliases[path] ?? [other ?? first, ...rest].join('.');
+}
+
+function scalarText(object: KubeObject, path: string): string | undefined {
+  const value = at(object, ...path.split('.'));
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
-    : (absent[path] ?? '');
+    : undefined;
 }
 
 function splitUnescaped(text: string): readonly string[] {

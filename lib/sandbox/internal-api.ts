@@ -62,7 +62,7 @@ export function createInternalApi(
     async remove(ref, target, options = {}, as) {
       await remove(whole(), writeFor(ref, target, as), options);
     },
-    kinds: () => served(kinds.all()),
+    kinds: () => kinds.served(),
   };
 }
 
@@ -73,9 +73,4 @@ function objectOf({ object }: { readonly object: KubeObject }): KubeObject {
 /** `system:serviceaccount:kube-system:replicaset-controller` writes as `kube-controller-manager`, as the real one does. */
 function managerOf({ username }: Caller): string {
   return username.startsWith('system:serviceaccount:kube-system:') ? 'kube-controller-manager' : username.slice(0, 128);
-}
-
-/** Versions of one kind share their objects: one of them is enough. */
-function served(all: readonly Kind[]): readonly Kind[] {
-  return [...new Map(all.map((kind) => [`${kind.group}/${kind.plural}`, kind])).values()];
 }

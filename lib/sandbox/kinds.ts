@@ -54,6 +54,8 @@ export interface Kinds {
   /** By the names that objects carry. */
   byName(group: string, version: string, kind: string): Kind | undefined;
   all(): readonly Kind[];
+  /** One entry for everything that is stored: the preferred version of each kind. */
+  served(): readonly Kind[];
   /** Versions of a group, preferred first. */
   versions(group: string): readonly string[];
   groups(): readonly string[];
@@ -70,6 +72,7 @@ export function createKinds(builtIn: readonly Kind[]): Kinds {
     preferred: ({ group, plural }) => index.preferred.get(`${group}/${plural}`),
     byName: (group, version, kind) => index.byKind.get(`${group}/${version}/${kind}`),
     all: () => index.all,
+    served: () => index.served,
     versions: (group) => index.versions.get(group) ?? [],
     groups: () => [...index.versions.keys()],
     setCustom({ group, plural }, versions) {
@@ -81,6 +84,7 @@ export function createKinds(builtIn: readonly Kind[]): Kinds {
 
 interface Index {
   readonly all: readonly Kind[];
+  readonly served: readonly Kind[];
   readonly byPlural: ReadonlyMap<string, Kind>;
   readonly byKind: ReadonlyMap<string, Kind>;
   readonly preferred: ReadonlyMap<string, Kind>;
@@ -94,11 +98,14 @@ function indexOf(all: readonly Kind[]): Index {
     versions.set(group, known.includes(version) ? known : [...known, version].sort(comparePriority));
   }
   const leastPreferredFirst = [...all].sort((a, b) => comparePriority(b.version, a.version));
+  const preferred = new Map(leastPreferredFirst.map((kind) => [`${kind.group}/${kind.plural}`, kind]));
   return {
     all,
+    // Events of both groups are the same objects.
+    served: [...preferred.values()].filter(({ group, verbs }) => group !== 'events.k8s.io' && verbs.includes('list')),
     byPlural: new Map(all.map((kind) => [`${kind.group}/${kind.version}/${kind.plural}`, kind])),
     byKind: new Map(all.map((kind) => [`${kind.group}/${kind.version}/${kind.kind}`, kind])),
-    preferred: new Map(leastPreferredFirst.map((kind) => [`${kind.group}/${kind.plural}`, kind])),
+    preferred,
     versions,
   };
 }

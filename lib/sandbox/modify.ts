@@ -1,9 +1,11 @@
 import type { KubeObject } from '../kube/wire.ts';
 import type { Cluster } from './cluster.ts';
+import { inVersion } from './convert.ts';
 import type { Kind } from './kinds.ts';
 import { assertUpdatable, inheritedMetadata } from './object-meta.ts';
 import { isReleased } from './release.ts';
 import { badRequest, conflict, invalid } from './status.ts';
+import { withAddresses } from './service-address.ts';
 import type { Stored } from './stored.ts';
 import { beforeUpdate, needsResourceVersion } from './strategy.ts';
 import { isEqual } from './value.ts';
@@ -24,7 +26,8 @@ export async function modify(
 ): Promise<KubeObject> {
   for (let attempt = 1; ; attempt += 1) {
     const live = liveObject(cluster, write);
-    const next = await nextState(cluster, { ...write, isApplied }, live.object, change(live.object));
+    const object = inVersion(write.kind, live.object);
+    const next = await nextState(cluster, { ...write, isApplied }, object, change(object));
     const stored = commitChange(cluster, write, live, next);
     if (stored !== undefined) {
       return stored;
@@ -60,10 +63,11 @@ async function nextState(
   const mutated = await mutate(cluster, write, 'UPDATE', { object: tracked, old: live });
   const next =
     mutated === tracked ? tracked : beforeUpdate(kind, cluster.rules.complete(kind, mutated), live, subresource);
-  assertUpdatable(kind, next, live);
-  cluster.rules.check({ kind, object: next, old: live, ...(subresource !== undefined && { subresource }) });
-  await cluster.admission.validate(attributes(write, 'UPDATE', { object: next, old: live }));
-  return next;
+  const addressed = withAddresses(kind, next, live);
+  assertUpdatable(kind, addressed, live);
+  cluster.rules.check({ kind, object: addressed, old: live, ...(subresource !== undefined && { subresource }) });
+  await cluster.admission.validate(attributes(write, 'UPDATE', { object: addressed, old: live }));
+  return addressed;
 }
 
 function assertFresh(write: Write, { metadata: live = {} }: KubeObject, { metadata: sent = {} }: KubeObject): void {

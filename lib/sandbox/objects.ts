@@ -1,6 +1,7 @@
 import { answerReview, isReview } from './access-review.ts';
 import { type Answer, bodyOf, type Call } from './call.ts';
 import { decode } from './decode.ts';
+import { serveEviction } from './eviction.ts';
 import { subresourceOf } from './kinds.ts';
 import { getObject, listObjects, watchObjects } from './read-verbs.ts';
 import type { Verb } from './request.ts';
@@ -47,7 +48,7 @@ const subresources: Readonly<Record<string, Serve>> = {
   scale: serveScale,
   token: serveToken,
   finalize: serveFinalize,
-  eviction: (call) => call.cluster.serveEviction(call),
+  eviction: serveEviction,
 };
 
 async function serveSubresource(call: Call, name: string): Promise<Answer | undefined> {

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../kube/wire.ts';
+import { inVersion, isStoredAs } from './convert.ts';
 import type { Kind } from './kinds.ts';
 import type { Page } from './list.ts';
 import type { Representation } from './negotiate.ts';
@@ -23,7 +24,12 @@ export function renderObject(rendering: Rendering, object: KubeObject): string {
 
 /** The same for a stored object, whose JSON is kept. */
 export function renderStored(rendering: Rendering, stored: Stored): string {
-  return renderText(rendering, stored.object, () => body(stored));
+  const { kind } = rendering;
+  return renderText(rendering, inVersion(kind, stored.object), () => bodyIn(kind, stored));
+}
+
+function bodyIn(kind: Kind, stored: Stored): string {
+  return isStoredAs(kind, stored.object) ? body(stored) : bodyOf(inVersion(kind, stored.object));
 }
 
 export function renderPage(rendering: Rendering, page: Page): string {
@@ -35,7 +41,7 @@ export function renderPage(rendering: Rendering, page: Page): string {
   };
   switch (as) {
     case 'table':
-      return JSON.stringify(tableOf({ kind, objects: objectsOf(page), metadata, include, now }));
+      return JSON.stringify(tableOf({ kind, objects: objectsOf(kind, page), metadata, include, now }));
     case 'metadata': {
       const items = page.items.map(({ object }) => metadataOnly(object)).join(',');
       return listText('PartialObjectMetadataList', 'meta.k8s.io/v1', metadata, items);
@@ -71,7 +77,7 @@ function head(kind: Kind): string {
 
 /** Items of built-in lists do not repeat what the list already says; custom ones do. */
 function itemText(kind: Kind, stored: Stored): string {
-  return kind.isCustom ? `{${head(kind)},${body(stored)}` : `{${body(stored)}`;
+  return kind.isCustom ? `{${head(kind)},${body(stored)}` : `{${bodyIn(kind, stored)}`;
 }
 
 function metadataOnly({ metadata }: KubeObject): string {
@@ -83,6 +89,6 @@ function listText(kind: string, apiVersion: string, metadata: object, items: str
   return `${start},"metadata":${JSON.stringify(metadata)},"items":[${items}]}`;
 }
 
-function objectsOf({ items }: Page): readonly KubeObject[] {
-  return items.map(({ object }) => object);
+function objectsOf(kind: Kind, { items }: Page): readonly KubeObject[] {
+  return items.map(({ object }) => inVersion(kind, object));
 }

@@ -72,6 +72,7 @@ export function createStore({ historyLimit = 10_000 }: StoreOptions = {}): Store
   };
 }
 
+/** Events of both groups are the same objects. */
 function shelfName({ group, plural }: KindRef): string {
-  return `${group}/${plural}`;
+  return group === 'events.k8s.io' ? `/${plural}` : `${group}/${plural}`;
 }

@@ -1,9 +1,11 @@
 import type { KubeObject } from '../../kube/wire.ts';
 import { isTrueCondition } from './condition.ts';
+import { asCoreEvent } from '../convert.ts';
 import { listAt, objectAt, stringAt } from '../value.ts';
 import {
   ago,
   agoCell,
+  type Cell,
   type Cells,
   containersCell,
   joined,
@@ -76,7 +78,9 @@ export const core: Readonly<Record<string, Cells>> = {
   namespaces: { Status: textCell('', 'status', 'phase') },
   endpoints: { Endpoints: endpoints },
   events,
-  'events.events.k8s.io': { ...events },
+  'events.events.k8s.io': Object.fromEntries(
+    Object.entries(events).map(([name, cell]): [string, Cell] => [name, (event, now) => cell(asCoreEvent(event), now)]),
+  ),
   nodes,
   persistentvolumeclaims: claims,
   persistentvolumes: volumes,

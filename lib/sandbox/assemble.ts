@@ -1,0 +1,83 @@
+import { createWebhookClient } from '../review/call.ts';
+import { createWebhookAdmission } from './admission.ts';
+import { admitPod } from './admission-pods.ts';
+import type { Admission } from './attributes.ts';
+import type { Cluster } from './cluster.ts';
+import type { Clock, InternalApi, KindRef } from './internal.ts';
+import { createInternalApi } from './internal-api.ts';
+import { builtInKinds, createKinds, type Kind, type Kinds } from './kinds.ts';
+import { isLeftOut } from './left-out.ts';
+import { createMatchConditions } from './match-condition.ts';
+import { assertNamespaceAccepts } from './namespace-lifecycle.ts';
+import { createObjectRules } from './object-rules.ts';
+import type { Definitions } from './openapi.ts';
+import { allowAll, createAuthorizer } from './rbac.ts';
+import { createSchemas } from './schema.ts';
+import { readDefinitionTable, readKindTable } from './schema/tables.ts';
+import { createStore, type StoreOptions } from './store.ts';
+import { createTokens } from './tokens.ts';
+
+export interface AssembleOptions extends StoreOptions {
+  readonly clock: Clock;
+  readonly rbac: boolean;
+}
+
+/** A cluster without listeners and controllers. */
+export interface Assembled {
+  readonly cluster: Cluster;
+  readonly api: InternalApi;
+  readonly definitions: Definitions;
+  /** Ends open connections to webhooks. */
+  close(): void;
+}
+
+const serviceAccounts: KindRef = { group: '', plural: 'serviceaccounts' };
+
+/** Puts the parts together that every request works on. */
+export function assemble({ clock, rbac, ...storeOptions }: AssembleOptions): Assembled {
+  const definitions = readDefinitionTable();
+  const schemas = createSchemas(definitions);
+  const kinds = createKinds(builtInKinds(readKindTable(), schemas).filter((kind) => !isLeftOut(kind)));
+  const store = createStore(storeOptions);
+  const api = createInternalApi({ kinds, store, clock }, () => cluster);
+  const rules = createObjectRules();
+  const client = createWebhookClient();
+  const holds = createMatchConditions();
+  const webhooks = createWebhookAdmission({
+    api,
+    client,
+    complete: (kind, object) => rules.complete(kind, object),
+    evaluate: (expression, { object, oldObject, request }) => holds(expression, { object, oldObject, request }),
+    equivalents: (kind) => versionsOf(kinds, kind),
+  });
+  const cluster: Cluster = {
+    kinds,
+    store,
+    schemas,
+    clock,
+    rules,
+    tokens: createTokens({
+      now: () => clock.now(),
+      accountUid: (namespace, name) => api.get(serviceAccounts, name, namespace)?.metadata?.uid,
+    }),
+    authorizer: rbac ? createAuthorizer(api) : allowAll,
+    admission: withBuiltIn(api, webhooks),
+  };
+  return { cluster, api, definitions, close: () => client.close() };
+}
+
+function versionsOf(kinds: Kinds, { group, plural }: Kind): readonly Kind[] {
+  return kinds.all().filter((other) => other.group === group && other.plural === plural);
+}
+
+/** Webhooks come after what the API server decides by itself. */
+function withBuiltIn(api: InternalApi, webhooks: Admission): Admission {
+  return {
+    mutate(attributes) {
+      assertNamespaceAccepts(attributes, api);
+      const object = admitPod(attributes, api);
+      return webhooks.mutate(object === undefined ? attributes : { ...attributes, object });
+    },
+    validate: (attributes) => webhooks.validate(attributes),
+  };
+}
