@@ -8,12 +8,13 @@ import { matchedKind, namespaceSelected, objectSelected, type Webhook } from './
 import type { Attributes } from './attributes.ts';
 import type { InternalApi, KindRef } from './internal.ts';
 import type { Kind } from './kinds.ts';
+import type { Reviewed } from './match-condition.ts';
 import { present } from './present.ts';
 import { badRequest, forbidden } from './status.ts';
 import { missingService, type ServiceAddress, webhookTarget } from './webhook-target.ts';
 
 /** Evaluates a CEL expression to true or false; throws what went wrong. */
-export type Evaluate = (expression: string, variables: Readonly<Record<string, unknown>>) => boolean;
+export type Evaluate = (expression: string, reviewed: Reviewed) => boolean;
 
 export interface AdmissionOptions {
   readonly api: Pick<InternalApi, 'get' | 'list'>;
@@ -44,7 +45,8 @@ export function questionFor(
   mutates: boolean,
   options: AdmissionOptions,
 ): Question | undefined {
-  const kind = matchedKind(webhook, attributes, options.equivalents(attributes.kind));
+  const others = options.equivalents(attributes.kind).filter(({ isCustom }) => isCustom);
+  const kind = matchedKind(webhook, attributes, others);
   if (kind === undefined || !objectSelected(webhook, attributes)) {
     return undefined;
   }
