@@ -34,6 +34,7 @@ export interface Running {
   readonly url: URL;
   readonly tlsUrl: URL | undefined;
   readonly metrics: Metrics;
+  readonly log: Logger;
   /** Readiness turns false at once; serving goes on for `graceMs`; then work in flight ends and the ports close. */
   readonly close: (graceMs?: number) => Promise<void>;
 }
@@ -74,7 +75,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       { functions: instances.map(({ name }) => name), urls: fronts.map((front) => front.url.href) },
       'listening',
     );
-    return { url, tlsUrl, metrics, close };
+    return { url, tlsUrl, metrics, log, close };
   } catch (error) {
     await close();
     throw error;
@@ -112,6 +113,8 @@ function processLog({ LOG_LEVEL }: ProcessSettings, environment: Environment): L
 export async function main(definition: Definition): Promise<void> {
   try {
     const running = await serve({ definitions: [definition], environment: process.env });
+    // What matters is in the cluster, not in this process: an error that nobody caught is told, and work goes on.
+    process.on('uncaughtException', (error) => running.log.error({ err: error, failure: 'bug' }, 'uncaught error'));
     const graceMs = parseConfig(ProcessSettings, process.env).DRAIN_SECONDS * 1000;
     process.once('SIGTERM', () => void end(running, graceMs));
     process.once('SIGINT', () => void end(running, 0));

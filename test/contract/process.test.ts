@@ -49,7 +49,7 @@ describe.each(folders)('$definition.name as a process', ({ folder, definition })
     async function load(): Promise<void> {
       while (loading) {
         sentAfterSignal += signalled ? 1 : 0;
-        await send(url, { ...binaryEvent({ type: 'dev.knative.sources.ping', data: {} }), agent }).then(
+        await send(url, { ...binaryEvent(tick), agent }).then(
           ({ status }) => statuses.push(status),
           (error: unknown) => errors.push(error),
         );
@@ -96,6 +96,26 @@ describe.each(folders)('$definition.name as a process', ({ folder, definition })
     expect(stderr).toBe(`${definition.name}: port ${taken.url.port} is taken\n`);
   });
 });
+
+describe('background work', () => {
+  it('outlives errors that nobody caught, repeats loops that fail, and does at SIGTERM what was meant for later', async () => {
+    const { child, url, log, exited } = await startProcess('test/fixtures/crashing', { DRAIN_SECONDS: '0' });
+    function records(message: string): number {
+      return log.filter(({ msg }) => msg === message).length;
+    }
+
+    const answers = [await send(url, binaryEvent(tick)), await send(url, binaryEvent(tick))];
+    await until(() => records('uncaught error') === 4 && records('refreshed') > 2);
+    child.kill('SIGTERM');
+    const { code, stderr } = await exited;
+
+    expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(records('flushed')).toBe(1);
+  });
+});
+
+const tick = { type: 'dev.knative.sources.ping', data: {} };
 
 /** Asks again and again, as fast as the event loop turns; jest's timeout ends it if the condition never holds. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
