@@ -152,6 +152,15 @@ function checkResponse(response: unknown): void {
       );
     }
   }
+  checkBase64(response['patch']);
+}
+
+/** Go decodes bytes together with the rest, so bad base64 counts as an unreadable answer. */
+function checkBase64(text: unknown): void {
+  const bad = typeof text === 'string' ? /[^A-Za-z0-9+/=]/.exec(text) : null;
+  if (bad !== null) {
+    throw new WebhookFailure(`illegal base64 data at input byte ${bad.index}`);
+  }
 }
 
 function typeOf(value: unknown): string {

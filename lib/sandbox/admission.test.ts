@@ -188,7 +188,6 @@ describe('webhook admission', () => {
     ['a patch without type', () => ({ patch: 'W10=' }), 'webhook returned response.patch but not response.patchType'],
     ['a type without patch', () => ({ patchType: 'JSONPatch' }), 'returned response.patchType but not response.patch'],
     ['another type', () => ({ patchType: 'Merge', patch: encoded([{}]) }), 'unsupported patch type "Merge"'],
-    ['no base64', () => ({ patchType: 'JSONPatch', patch: '!' }), 'illegal base64 data at input byte 0'],
     [
       'no JSON',
       () => ({ patchType: 'JSONPatch', patch: 'bm9wZQ==' }),

@@ -1,4 +1,5 @@
 import type { InternalApi } from '../internal.ts';
+import { startClusterRoles } from './cluster-roles.ts';
 import { startDeployments } from './deployment.ts';
 import { startDisruption } from './disruption.ts';
 import { startKubelets } from './kubelet.ts';
@@ -25,6 +26,7 @@ export function startControllers(
     startKubelets(api, { podReadyMs }),
     startNodes(api),
     startDisruption(api),
+    startClusterRoles(api),
   ];
   return () => stops.forEach((stop) => stop());
 }
