@@ -70,7 +70,10 @@ function objectOf({ object }: { readonly object: KubeObject }): KubeObject {
   return object;
 }
 
-/** `system:serviceaccount:kube-system:replicaset-controller` writes as `kube-controller-manager`, as the real one does. */
+/** Controllers write as `kube-controller-manager`, the API server as `kube-apiserver`, as the real ones do. */
 function managerOf({ username }: Caller): string {
+  if (username === 'system:apiserver') {
+    return 'kube-apiserver';
+  }
   return username.startsWith('system:serviceaccount:kube-system:') ? 'kube-controller-manager' : username.slice(0, 128);
 }

@@ -26,6 +26,8 @@ export interface SandboxOptions {
   readonly clock?: Clock;
   /** False leaves objects alone: no rollouts, no garbage collection, no namespace deletion. */
   readonly controllers?: boolean;
+  /** How many nodes there are from the start; 3 unless told, none without controllers. */
+  readonly nodes?: number;
   /** How many changes of each kind a watch can surely resume over. */
   readonly historyLimit?: number;
 }
@@ -48,18 +50,20 @@ export interface Sandbox {
 /** Starts an API server in this process. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, rbac = false, port = 0, httpPort = 0 } = options;
-  const { historyLimit, podReadyMs } = options;
+  const { historyLimit, podReadyMs, controllers: hasControllers = true } = options;
   const assembled = assemble({ clock, rbac, ...present({ historyLimit }) });
   const { cluster, api, definitions } = assembled;
-  const [certificates] = await Promise.all([createCertificates(clock.now()), bootstrap(api)]);
-  const stops =
-    options.controllers === false
-      ? []
-      : [
-          startNamespaces(api, certificates.ca),
-          startGarbageCollector(api),
-          startControllers(api, present({ podReadyMs })),
-        ];
+  const [certificates] = await Promise.all([
+    createCertificates(clock.now()),
+    bootstrap(api, options.nodes ?? (hasControllers ? 3 : 0)),
+  ]);
+  const stops = !hasControllers
+    ? []
+    : [
+        startNamespaces(api, certificates.ca),
+        startGarbageCollector(api),
+        startControllers(api, present({ podReadyMs })),
+      ];
   const faults = createFaults();
   const adminToken = randomBytes(24).toString('base64url');
   const ending = new AbortController();
