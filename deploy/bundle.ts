@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { leaveAbsent } from './absent.ts';
-import { lateYaml, onlyKubeConfig, onlyVersion } from './slim.ts';
+import { loadLate, onlyKubeConfig, onlyVersion } from './slim.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -32,7 +32,7 @@ export async function bundle(folder: string, outDirectory: string): Promise<Bund
     legalComments: 'linked',
     metafile: true,
     logLevel: 'warning',
-    plugins: [onlyKubeConfig, leaveAbsent, lateYaml, onlyVersion],
+    plugins: [onlyKubeConfig, leaveAbsent, loadLate, onlyVersion],
   });
   const { size } = await stat(file);
   const inputs = metafile.outputs[relative(root, file).replaceAll('\\', '/')]?.inputs ?? {};

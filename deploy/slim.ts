@@ -16,17 +16,31 @@ export const onlyKubeConfig: Plugin = {
   },
 };
 
-/** A pod finds its cluster by mounted files; only a kubeconfig that is not JSON needs the YAML parser. */
-export const lateYaml: Plugin = {
-  name: 'late-yaml',
+/**
+ * What the client imports at once and a pod does not need: it finds its cluster by mounted files. Only a kubeconfig that
+ * is not JSON needs the YAML parser, only one that names a command needs processes.
+ */
+const late: Readonly<Record<string, string>> = {
+  'js-yaml': String.raw`
+    export function load(text) {
+      return /^\s*\{/.test(text) ? JSON.parse(text) : require('js-yaml').load(text);
+    }`,
+  'node:child_process': `
+    export default {
+      spawn: (...given) => require('node:child_process').spawn(...given),
+      spawnSync: (...given) => require('node:child_process').spawnSync(...given),
+      execSync: (...given) => require('node:child_process').execSync(...given),
+    };`,
+};
+
+export const loadLate: Plugin = {
+  name: 'load-late',
   setup(build) {
-    build.onResolve({ filter: /^js-yaml$/ }, ({ path, kind, resolveDir }) =>
-      kind === 'require-call' ? undefined : { path, namespace: 'late-yaml', pluginData: resolveDir },
+    build.onResolve({ filter: /^(js-yaml|node:child_process)$/ }, ({ path, kind, resolveDir }) =>
+      kind === 'require-call' ? undefined : { path, namespace: 'late', pluginData: resolveDir },
     );
-    build.onLoad({ filter: /.*/, namespace: 'late-yaml' }, ({ pluginData }) => ({
-      contents: String.raw`export function load(text) {
-        return /^\s*\{/.test(text) ? JSON.parse(text) : require('js-yaml').load(text);
-      }`,
+    build.onLoad({ filter: /.*/, namespace: 'late' }, ({ path, pluginData }) => ({
+      contents: late[path] ?? '',
       resolveDir: pluginData as string,
     }));
   },

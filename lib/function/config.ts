@@ -24,7 +24,8 @@ export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment
     const variable = [prefix + key, key].find((candidate) => (environment[candidate] ?? '') !== '');
     return variable === undefined ? [] : [{ key, variable, value: environment[variable] }];
   });
-  const result = schema.safeParse(Object.fromEntries(given.map(({ key, value }) => [key, value])));
+  const values = Object.fromEntries(given.map(({ key, value }) => [key, value]));
+  const result = schema.safeParse(values, { jitless: true }); // a parser that runs once is not worth compiling
   if (result.success) {
     return result.data;
   }
