@@ -27,7 +27,7 @@ export async function parsePatch(kind: Kind, { bytes, contentType }: Body): Prom
   const text = bytes.toString();
   switch (mediaType(contentType)) {
     case apply:
-      return { type: 'apply', applied: asObject(await parseYaml(text)) };
+      return { type: 'apply', applied: asTyped(asObject(await parseYaml(text))) };
     case json:
       return jsonPatch(asOperations(parseJson(text)));
     case merge: {
@@ -109,6 +109,18 @@ function asOperations(value: unknown): readonly unknown[] {
     });
   }
   return value;
+}
+
+/** What is applied must say what it is. */
+function asTyped(applied: Json): Json {
+  for (const field of ['apiVersion', 'kind']) {
+    if (applied[field] !== undefined && typeof applied[field] !== 'string') {
+      throw badRequest(
+        `error decoding YAML: json: cannot unmarshal ${typeof applied[field]} into ${field} of type string`,
+      );
+    }
+  }
+  return applied;
 }
 
 function asObject(value: unknown): Json {

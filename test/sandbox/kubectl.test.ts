@@ -205,7 +205,7 @@ describe('kubectl against the sandbox', () => {
     expect(await kubectl('create service clusterip typed -n typed --tcp=80:http')).toContain('created');
     expect(await kubectl('create ingress typed -n typed --rule=a.test/x*=typed:80')).toContain('created');
     expect(await kubectl('get ingress typed -n typed -o jsonpath={.spec.rules[0].host}')).toBe('a.test');
-    expect(await kubectl('create token default -n typed')).toMatch(/^\S+\.\S+\.\S+\n$/);
+    expect(await kubectl('create token default -n typed')).toMatch(/^\S+\.\S+\.\S+\n?$/);
   });
 
   scripted('deletes, waits for the end, and empties namespaces', async () => {
