@@ -70,6 +70,18 @@ export const controlPlane = {
     const all = [...args, ...unthrottled, ...flags];
     return service(site, 'kube-scheduler', { args: all, port, probe: secure(port, 'readyz') });
   },
+  kwok: (site, flags = []) => {
+    const port = site.base + portOf.kwok;
+    const args = [
+      ...['--kubeconfig', site.kubeconfig, '--config', `${site.directory}/stages.yaml`],
+      ...['--manage-all-nodes=true', '--node-lease-duration-seconds=0', '--server-address', `127.0.0.1:${port}`],
+    ];
+    return service(site, 'kwok', {
+      args: [...args, ...flags],
+      port,
+      probe: { url: `http://127.0.0.1:${port}/healthz`, body: /^ok$/ },
+    });
+  },
 } satisfies Partial<Record<PartName, Starter>>;
 
 export type ControlPlanePart = keyof typeof controlPlane;

@@ -1,10 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stagesText } from './stages.ts';
 
 export const adminToken = 'real-parts-admin';
 
-/** Writes what the API server reads at start: tokens, a signing key, an audit policy. */
+/** Writes what the parts read at start: tokens, a signing key, an audit policy, KWOK's stages. */
 export function prepareSite(directory: string): void {
   mkdirSync(directory, { recursive: true });
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -12,6 +13,7 @@ export function prepareSite(directory: string): void {
   write('sa.pub', publicKey.export({ type: 'spki', format: 'pem' }).toString());
   write('tokens.csv', `${adminToken},admin,1,system:masters\n`);
   write('audit-policy.json', JSON.stringify(auditPolicy));
+  write('stages.yaml', stagesText);
   function write(name: string, text: string): void {
     writeFileSync(join(directory, name), text, { mode: 0o600 });
   }

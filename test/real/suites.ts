@@ -6,5 +6,4 @@ const api: readonly PartName[] = ['etcd', 'kube-apiserver'];
 export const suites: Readonly<Record<string, readonly PartName[]>> = {
   cluster: [...api, 'kube-controller-manager', 'kube-scheduler', 'kwok'],
   contract: [...api, 'kube-controller-manager'],
-  'event-path': [...api, 'receive-adapter', 'mtping'],
 };

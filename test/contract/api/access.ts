@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call, Method, Reply, Target } from './client.ts';
 import { configMap, deployment } from './samples.ts';
 import { expectCode, uniqueName, useScratch } from './scratch.ts';
+import { eventually } from './watching.ts';
 
 const rbac = 'apis/rbac.authorization.k8s.io/v1';
 
@@ -41,13 +42,11 @@ export function accessCases(target: () => Target): void {
     }
 
     /** A grant takes effect a moment after it is written. */
-    async function untilAllowed(method: Method, path: string, call: Call = {}): Promise<Reply> {
-      for (;;) {
-        const reply = await asUser(method, path, call);
-        if (reply.code !== 403) {
-          return reply;
-        }
-      }
+    function untilAllowed(method: Method, path: string, call: Call = {}): Promise<Reply> {
+      return eventually(
+        () => asUser(method, path, call),
+        ({ code }) => code !== 403,
+      );
     }
 
     it('is what a role says', async () => {
@@ -168,10 +167,10 @@ export function accessCases(target: () => Target): void {
       });
       const headers = { 'impersonate-user': 'someone', 'impersonate-group': [group] };
 
-      let reply = await call('GET', path('configmaps'), { headers });
-      while (reply.code === 403) {
-        reply = await call('GET', path('configmaps'), { headers });
-      }
+      const reply = await eventually(
+        () => call('GET', path('configmaps'), { headers }),
+        ({ code }) => code !== 403,
+      );
       const secrets = await call('GET', path('secrets'), { headers });
 
       expect(reply.code).toBe(200);
@@ -240,18 +239,13 @@ export function accessCases(target: () => Target): void {
       await allow('granter', [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['create'] }]);
       const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['list'] }];
 
-      const reply = await untilCreates(rules);
+      const reply = await eventually(
+        () => asUser('POST', path('roles'), { body: { metadata: { name: 'more' }, rules } }),
+        ({ body }) => body.message?.includes('cannot create resource') !== true,
+      );
 
       expect(reply.code).toBe(403);
       expect(reply.body.message).toContain('is attempting to grant RBAC permissions not currently held:');
-      async function untilCreates(rules: readonly object[]): Promise<Reply> {
-        for (;;) {
-          const reply = await asUser('POST', path('roles'), { body: { metadata: { name: 'more' }, rules } });
-          if (reply.body.message?.includes('cannot create resource') !== true) {
-            return reply;
-          }
-        }
-      }
     });
   });
 }

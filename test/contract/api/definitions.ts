@@ -1,6 +1,6 @@
 import type { Body } from './client.ts';
 import { expectCode, uniqueName, type Scratch } from './scratch.ts';
-import { until } from './watching.ts';
+import { eventually, until } from './watching.ts';
 
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
@@ -49,9 +49,10 @@ export async function registerWidgets(scratch: Scratch, options: KindOptions = {
   expectCode(201, await call('POST', definitionsPath, { body: widgetDefinition(group, options) }));
   const definition = await until(client, definitionsPath, `widgets.${group}`, isEstablished);
   const path = `/apis/${group}/v1/namespaces/${namespace}/widgets`;
-  for (let code = 404; code === 404;) {
-    ({ code } = await call('GET', path)); // established a moment before it is served
-  }
+  await eventually(
+    () => call('GET', path),
+    ({ code }) => code !== 404, // established a moment before it is served
+  );
   function object(name: string, fields: object = {}, metadata: object = {}): object {
     return { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name, ...metadata }, ...fields };
   }
