@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   ConfigError,
   dnsLabel,
@@ -8,39 +8,51 @@ import {
   oneOf,
   parseConfig,
   text,
+  withDefault,
   type Environment,
 } from './function/config.ts';
 import type { Definition } from './function/define.ts';
 
 /** What a process needs to know, whichever functions it serves. */
 export const ProcessSettings = z.object({
-  PORT: integer({ about: 'HTTP: events, routes, health, metrics', example: '8080', min: 0, max: 65_535 }).default(8080),
-  TLS_PORT: integer({ about: 'HTTPS: admission', example: '9443', min: 0, max: 65_535 }).default(9443),
-  TLS_CERT_FILE: file({ about: 'certificate of the admission listener', example: '/tls/tls.crt' }).optional(),
-  TLS_KEY_FILE: file({ about: 'key of the admission listener', example: '/tls/tls.key' }).optional(),
-  KUBECONFIG: file({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' }).optional(),
-  POD_NAMESPACE: text({ about: 'own namespace', example: 'kube-reflex', pattern: dnsLabel }).optional(),
-  LOG_LEVEL: oneOf(['info', 'trace', 'debug', 'warn', 'error', 'silent'], { about: 'least level to log' }).default(
+  PORT: withDefault(
+    integer({ about: 'HTTP: events, routes, health, metrics', example: '8080', min: 0, max: 65_535 }),
+    8080,
+  ),
+  TLS_PORT: withDefault(integer({ about: 'HTTPS: admission', example: '9443', min: 0, max: 65_535 }), 9443),
+  TLS_CERT_FILE: z.optional(file({ about: 'certificate of the admission listener', example: '/tls/tls.crt' })),
+  TLS_KEY_FILE: z.optional(file({ about: 'key of the admission listener', example: '/tls/tls.key' })),
+  KUBECONFIG: z.optional(file({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' })),
+  POD_NAMESPACE: z.optional(text({ about: 'own namespace', example: 'kube-reflex', pattern: dnsLabel })),
+  LOG_LEVEL: withDefault(
+    oneOf(['info', 'trace', 'debug', 'warn', 'error', 'silent'], { about: 'least level to log' }),
     'info',
   ),
-  DRAIN_SECONDS: integer({
-    about: 'how long to go on serving after SIGTERM, until no more requests are sent here',
-    example: '5',
-    min: 0,
-    max: 300,
-  }).default(5),
+  DRAIN_SECONDS: withDefault(
+    integer({
+      about: 'how long to go on serving after SIGTERM, until no more requests are sent here',
+      example: '5',
+      min: 0,
+      max: 300,
+    }),
+    5,
+  ),
 });
 export type ProcessSettings = z.output<typeof ProcessSettings>;
 
 /** How the runtime treats one function. */
 export const FunctionSettings = z.object({
-  ROLE: oneOf(['all', 'events', 'admission'], { about: 'which half of the function this process is' }).default('all'),
-  TIMEOUT_SECONDS: integer({ about: 'longest run of a handler', example: '60', min: 1, max: 3600 }).default(60),
-  MAX_RUNNING: integer({ about: 'handlers under way at once', example: '16', min: 1, max: 1000 }).default(16),
-  MAX_WAITING: integer({ about: 'events that may wait; more get 503', example: '1000', min: 1, max: 100_000 }).default(
+  ROLE: withDefault(
+    oneOf(['all', 'events', 'admission'], { about: 'which half of the function this process is' }),
+    'all',
+  ),
+  TIMEOUT_SECONDS: withDefault(integer({ about: 'longest run of a handler', example: '60', min: 1, max: 3600 }), 60),
+  MAX_RUNNING: withDefault(integer({ about: 'handlers under way at once', example: '16', min: 1, max: 1000 }), 16),
+  MAX_WAITING: withDefault(
+    integer({ about: 'events that may wait; more get 503', example: '1000', min: 1, max: 100_000 }),
     1000,
   ),
-  DRY_RUN: flag({ about: 'log what would be written, write nothing' }).default(false),
+  DRY_RUN: withDefault(flag({ about: 'log what would be written, write nothing' }), false),
 });
 export type FunctionSettings = z.output<typeof FunctionSettings>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import * as z from 'zod';
-import { dnsLabel, exampleEnvironment, flag, integer, list, oneOf, parseConfig, text } from './config.ts';
+import * as z from 'zod/mini';
+import { dnsLabel, exampleEnvironment, flag, integer, list, oneOf, parseConfig, text, withDefault } from './config.ts';
 
 const Config = z.object({
   TARGET: text({
@@ -8,10 +8,10 @@ const Config = z.object({
     example: 'ingress.default.svc',
     pattern: { test: /^[a-z.]+$/, says: 'must be a name' },
   }),
-  RETRIES: integer({ about: 'how often', example: '3', min: 0, max: 9 }).default(3),
-  MODE: oneOf(['auto', 'manual'], { about: 'how' }).default('auto'),
-  ADOPT: flag({ about: 'whether' }).default(false),
-  NAMESPACES: list({ about: 'which', example: 'a,b', item: dnsLabel }).default([]),
+  RETRIES: withDefault(integer({ about: 'how often', example: '3', min: 0, max: 9 }), 3),
+  MODE: withDefault(oneOf(['auto', 'manual'], { about: 'how' }), 'auto'),
+  ADOPT: withDefault(flag({ about: 'whether' }), false),
+  NAMESPACES: withDefault(list({ about: 'which', example: 'a,b', item: dnsLabel }), []),
 });
 
 describe('settings', () => {

@@ -1,8 +1,12 @@
 import { accessSync, constants } from 'node:fs';
-import * as z from 'zod';
+import * as z from 'zod/mini';
+import { $ZodDefault, $ZodOptional } from 'zod/v4/core';
 
-/** The settings of a function: a zod object whose keys are the names of environment variables. */
-export type ConfigSchema<C> = z.ZodObject & z.ZodType<C>;
+/**
+ * The settings of a function: a zod object whose keys are the names of environment variables. Settings here are of
+ * zod/mini, which costs a third of zod at every start; a schema of zod itself fits as well.
+ */
+export type ConfigSchema<C> = z.core.$ZodObject & z.core.$ZodType<C>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,12 +24,12 @@ export class ConfigError extends Error {
 /** Reads each setting as `<FUNCTION>_<NAME>`, then `<NAME>`. An empty variable counts as absent. */
 export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment, name?: string): C {
   const prefix = name === undefined ? '' : `${name.replaceAll('-', '_').toUpperCase()}_`;
-  const given = Object.keys(schema.shape).flatMap((key) => {
+  const given = Object.keys(schema._zod.def.shape).flatMap((key) => {
     const variable = [prefix + key, key].find((candidate) => (environment[candidate] ?? '') !== '');
     return variable === undefined ? [] : [{ key, variable, value: environment[variable] }];
   });
   const values = Object.fromEntries(given.map(({ key, value }) => [key, value]));
-  const result = schema.safeParse(values, { jitless: true }); // a parser that runs once is not worth compiling
+  const result = z.safeParse(schema, values, { jitless: true }); // a parser that runs once is not worth compiling
   if (result.success) {
     return result.data;
   }
@@ -33,10 +37,9 @@ export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment
 }
 
 /** The example of each setting that has to be given: enough to start with, and what a manifest shows as placeholder. */
-export function exampleEnvironment(schema: z.ZodObject): Record<string, string> {
-  const shape = schema.shape as Readonly<Record<string, unknown>>;
-  const required = Object.entries(shape).filter(
-    ([, setting]) => setting instanceof z.ZodType && !setting.safeParse(undefined).success,
+export function exampleEnvironment(schema: z.core.$ZodObject): Record<string, string> {
+  const required = Object.entries(schema._zod.def.shape).filter(
+    ([, setting]) => !z.safeParse(setting, undefined, { jitless: true }).success,
   );
   return Object.fromEntries(required.map(([name, setting]) => [name, exampleOf(setting) ?? '']));
 }
@@ -47,20 +50,24 @@ interface Given {
   readonly value: string | undefined;
 }
 
-function describeProblem({ path, message }: z.core.$ZodIssue, given: readonly Given[], schema: z.ZodObject): string {
+function describeProblem(
+  { path, message }: z.core.$ZodIssue,
+  given: readonly Given[],
+  schema: z.core.$ZodObject,
+): string {
   const key = String(path[0] ?? '');
   const found = given.find((candidate) => candidate.key === key);
-  const example = exampleOf((schema.shape as Readonly<Record<string, unknown>>)[key]);
+  const example = exampleOf(schema._zod.def.shape[key]);
   const problem = found === undefined ? 'is required' : `${message}, got ${quote(found.value ?? '')}`;
   return `${found?.variable ?? key} ${problem}${example === undefined ? '' : ` (example: ${example})`}`;
 }
 
 /** A default or an optional is wrapped around the setting that carries the example. */
-function exampleOf(setting: unknown): string | undefined {
-  if (setting instanceof z.ZodDefault || setting instanceof z.ZodOptional) {
-    return exampleOf(setting.unwrap());
+function exampleOf(setting: z.core.$ZodType | undefined): string | undefined {
+  if (setting instanceof $ZodDefault || setting instanceof $ZodOptional) {
+    return exampleOf(setting._zod.def.innerType);
   }
-  const example = setting instanceof z.ZodType ? setting.meta()?.['example'] : undefined;
+  const example = setting === undefined ? undefined : z.globalRegistry.get(setting)?.['example'];
   return typeof example === 'string' ? example : undefined;
 }
 
@@ -79,9 +86,10 @@ export function text({
   about,
   example,
   pattern,
-}: About & { readonly pattern?: { test: RegExp; says: string } }): z.ZodString {
+}: About & { readonly pattern?: { test: RegExp; says: string } }): z.ZodMiniString {
   const base = z.string('must be text');
-  return (pattern === undefined ? base : base.regex(pattern.test, pattern.says)).meta({ about, example });
+  const checked = pattern === undefined ? base : base.check(z.regex(pattern.test, pattern.says));
+  return checked.register(z.globalRegistry, { about, example });
 }
 
 export function integer({
@@ -89,25 +97,37 @@ export function integer({
   example,
   min,
   max,
-}: About & { readonly min: number; readonly max: number }): z.ZodCoercedNumber {
+}: About & { readonly min: number; readonly max: number }): z.ZodMiniNumber {
   const says = `must be a whole number from ${min} to ${max}`;
-  return z.coerce.number(says).int(says).min(min, says).max(max, says).meta({ about, example });
+  return z.coerce
+    .number(says)
+    .check(z.int(says), z.minimum(min, says), z.maximum(max, says))
+    .register(z.globalRegistry, { about, example });
 }
 
 export function oneOf<const Value extends string>(
   values: readonly Value[],
   { about }: Omit<About, 'example'>,
-): z.ZodEnum<{ [K in Value]: K }> {
-  return z.enum(values, `must be one of ${values.join(', ')}`).meta({ about, example: values[0] });
+): z.ZodMiniEnum<{ [K in Value]: K }> {
+  const says = `must be one of ${values.join(', ')}`;
+  return z.enum(values, says).register(z.globalRegistry, { about, example: values[0] });
 }
 
-export function flag({ about }: Omit<About, 'example'>): z.ZodCodec<z.ZodString, z.ZodBoolean> {
-  return z.stringbool({ error: 'must be true or false' }).meta({ about, example: 'true' });
+export function flag({ about }: Omit<About, 'example'>): z.ZodMiniCodec<z.ZodMiniString, z.ZodMiniBoolean> {
+  return z.stringbool({ error: 'must be true or false' }).register(z.globalRegistry, { about, example: 'true' });
+}
+
+/** A setting that need not be given. */
+export function withDefault<T extends z.core.$ZodType>(
+  setting: T,
+  value: z.core.util.NoUndefined<z.core.output<T>>,
+): z.ZodMiniDefault<T> {
+  return z._default(setting, value);
 }
 
 /** A file that must be readable when the process starts. */
-export function file(about: About): z.ZodString {
-  return text(about).refine(isReadable, 'must be a readable file');
+export function file(about: About): z.ZodMiniString {
+  return text(about).check(z.refine(isReadable, 'must be a readable file'));
 }
 
 function isReadable(path: string): boolean {
@@ -124,17 +144,19 @@ export function list({
   about,
   example,
   item,
-}: About & { readonly item: { test: RegExp; says: string } }): z.ZodType<string[], string> {
-  return z
-    .string()
-    .transform((value) =>
+}: About & { readonly item: { test: RegExp; says: string } }): z.ZodMiniType<string[], string> {
+  const parts = z.pipe(
+    z.string(),
+    z.transform((value: string) =>
       value
         .split(',')
         .map((part) => part.trim())
         .filter((part) => part !== ''),
-    )
-    .refine((parts) => parts.every((part) => item.test.test(part)), item.says)
-    .meta({ about, example });
+    ),
+  );
+  return parts
+    .check(z.refine((values) => values.every((value) => item.test.test(value)), item.says))
+    .register(z.globalRegistry, { about, example });
 }
 
 export const dnsLabel = { test: /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, says: 'must be a DNS label (a-z, 0-9, -)' };

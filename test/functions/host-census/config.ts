@@ -1,8 +1,9 @@
-import * as z from 'zod';
-import { dnsLabel, text } from '../../../lib/function/config.ts';
+import * as z from 'zod/mini';
+import { dnsLabel, text, withDefault } from '../../../lib/function/config.ts';
 
 export const Config = z.object({
-  CONFIG_MAP: text({ about: 'where the census is kept', example: 'host-census', pattern: dnsLabel }).default(
+  CONFIG_MAP: withDefault(
+    text({ about: 'where the census is kept', example: 'host-census', pattern: dnsLabel }),
     'host-census',
   ),
 });
