@@ -17,9 +17,16 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: Date): boole
 }
 
 /** How many milliseconds a ready pod has to stay so until it counts as available. */
-export function availableIn(pod: Pod, minReadySeconds: number, now: Date): number {
+function availableIn(pod: Pod, minReadySeconds: number, now: Date): number {
   const since = Date.parse(condition(pod, 'Ready')?.lastTransitionTime ?? '');
   return minReadySeconds === 0 || Number.isNaN(since) ? 0 : since + minReadySeconds * 1000 - now.getTime();
+}
+
+/** When the next ready pod counts as available, in milliseconds. */
+export function nextAvailability(pods: readonly Pod[], minReadySeconds: number, now: Date): number | undefined {
+  const waits = pods.filter(isReady).map((pod) => availableIn(pod, minReadySeconds, now));
+  const next = Math.min(...waits.filter((ms) => ms > 0));
+  return Number.isFinite(next) ? next : undefined;
 }
 
 export function isTerminating(pod: Pod): boolean {

@@ -6,7 +6,7 @@ import { ApiError } from '../status.ts';
 import { adopt } from './adopt.ts';
 import { pods, replicaSets } from './kinds.ts';
 import { controllerOf, indexByOwner, keyOf, type Owned, parseKey } from './owned.ts';
-import { availableIn, isActive, isAvailable, isReady, isTerminating } from './pod.ts';
+import { isActive, isAvailable, isReady, isTerminating, nextAvailability } from './pod.ts';
 import { createQueue } from './queue.ts';
 import { controllerReference, podFrom } from './template.ts';
 import { removeObject, slowStart, writeStatus } from './writes.ts';
@@ -70,9 +70,8 @@ export function startReplicaSets(api: InternalApi): () => void {
   /** Looks again when the next ready pod counts as available. */
   function recheck(replicaSet: ReplicaSet, mine: readonly Pod[]): void {
     const seconds = replicaSet.spec?.minReadySeconds ?? 0;
-    const waits = mine.filter(isReady).map((pod) => availableIn(pod, seconds, api.now()));
-    const next = Math.min(...waits.filter((ms) => ms > 0));
-    if (Number.isFinite(next)) {
+    const next = seconds === 0 ? undefined : nextAvailability(mine, seconds, api.now());
+    if (next !== undefined) {
       queue.addAfter(keyOf(replicaSet), next);
     }
   }
