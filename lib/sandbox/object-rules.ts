@@ -1,5 +1,9 @@
 import { serverSideApply } from './apply.ts';
+import { checkCustom } from './custom-check.ts';
+import { completeCustom } from './custom-complete.ts';
 import { withDefaults } from './defaults.ts';
+import { emptySet, type FieldSet } from './field-set.ts';
+import { type Kind, subresourceOf } from './kinds.ts';
 import { trackManagers } from './managed-fields.ts';
 import { normalize } from './normalize.ts';
 import { apiVersionOf } from './render.ts';
@@ -12,15 +16,30 @@ import { validate } from './validation/validation.ts';
 export function createObjectRules(): ObjectRules {
   return {
     inspect: readObject,
-    complete: ({ schema, isCustom }, object) => (isCustom ? object : withDefaults(normalize(object, schema), schema)),
+    complete: ({ schema, isCustom }, object) =>
+      isCustom ? completeCustom(object, schema) : withDefaults(normalize(object, schema), schema),
     check(checked) {
-      const causes = validate(checked);
+      const { isCustom, schema } = checked.kind;
+      const causes = [...validate(checked), ...(isCustom ? checkCustom(checked, schema) : [])];
       if (causes.length > 0) {
         throw invalid(checked.kind, checked.object.metadata?.name ?? '', causes);
       }
     },
-    track: ({ kind, ...write }) => trackManagers({ ...write, schema: kind.schema, apiVersion: apiVersionOf(kind) }),
+    track: ({ kind, ...write }) =>
+      trackManagers({ ...write, schema: kind.schema, apiVersion: apiVersionOf(kind), ...resetOf(kind, write) }),
     apply: ({ kind, ...application }) =>
-      serverSideApply({ ...application, schema: kind.schema, apiVersion: apiVersionOf(kind), kind: kind.kind }),
+      serverSideApply({
+        ...application,
+        schema: kind.schema,
+        apiVersion: apiVersionOf(kind),
+        kind: kind.kind,
+        ...resetOf(kind, application),
+      }),
   };
+}
+
+/** A custom kind whose status is no part of its own is written as a whole. */
+function resetOf(kind: Kind, { subresource }: { readonly subresource?: string }): { readonly reset?: FieldSet } {
+  const isWhole = kind.isCustom && subresource === undefined && subresourceOf(kind, 'status') === undefined;
+  return isWhole ? { reset: emptySet } : {};
 }

@@ -17,6 +17,8 @@ export interface Removal {
 
 const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
+/** Keeps a CustomResourceDefinition until its objects are gone. */
+export const cleanup = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** Kinds that answer a deletion with the object instead of a Status. */
 const answerWithObject = new Set([
@@ -79,7 +81,7 @@ function markedForDeletion(
 ): KubeObject | undefined {
   const { kind } = write;
   const grace = remainingGrace(kind, object, options);
-  const finalizers = finalizersAfter(object, policyOf(write, options));
+  const finalizers = finalizersAfter(kind, object, policyOf(write, options));
   if (grace === 0 && finalizers.length === 0 && !hasNamespaceFinalizers(kind, object)) {
     return undefined;
   }
@@ -138,12 +140,15 @@ function policyOf(write: Write, { propagationPolicy }: RemoveOptions): Propagati
   return 'Orphan';
 }
 
-function finalizersAfter({ metadata }: KubeObject, policy: PropagationPolicy | undefined): string[] {
-  const present = metadata?.finalizers ?? [];
-  if (policy === undefined) {
-    return present;
-  }
-  const others = present.filter((finalizer) => finalizer !== foreground && finalizer !== orphan);
+function finalizersAfter(kind: Kind, object: KubeObject, policy: PropagationPolicy | undefined): string[] {
+  const { finalizers = [], deletionTimestamp } = object.metadata ?? {};
+  const isDefinition = resourceName(kind) === 'customresourcedefinitions.apiextensions.k8s.io';
+  const held = isDefinition && deletionTimestamp === undefined ? [...finalizers, cleanup] : finalizers;
+  return policy === undefined ? held : withPolicy(held, policy);
+}
+
+function withPolicy(finalizers: readonly string[], policy: PropagationPolicy): string[] {
+  const others = finalizers.filter((finalizer) => finalizer !== foreground && finalizer !== orphan);
   switch (policy) {
     case 'Background':
       return others;

@@ -12,6 +12,7 @@ import { type Kubeconfig, kubeconfigFor } from './kubeconfig.ts';
 import { type Listener, listenPlain, listenTls } from './listener.ts';
 import { startNamespaces } from './namespaces.ts';
 import { present } from './present.ts';
+import { serveDefinitions } from './serve-definitions.ts';
 import { createHandler } from './server.ts';
 
 export interface SandboxOptions {
@@ -47,6 +48,8 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
 /** Starts an API server in this process. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, rbac = false, port = 0, httpPort = 0 } = options;
@@ -57,13 +60,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     createCertificates(clock.now()),
     bootstrap(api, options.nodes ?? (hasControllers ? 3 : 0)),
   ]);
-  const stops = !hasControllers
-    ? []
-    : [
-        startNamespaces(api, certificates.ca),
-        startGarbageCollector(api),
-        startControllers(api, present({ podReadyMs })),
-      ];
+  const stops = [
+    serveDefinitions({ api, kinds: cluster.kinds, objectMeta: cluster.schemas.of(objectMeta) }),
+    ...(hasControllers
+      ? [
+          startNamespaces(api, certificates.ca),
+          startGarbageCollector(api),
+          startControllers(api, present({ podReadyMs })),
+        ]
+      : []),
+  ];
   const faults = createFaults();
   const adminToken = randomBytes(24).toString('base64url');
   const ending = new AbortController();
