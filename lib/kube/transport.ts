@@ -43,10 +43,15 @@ const reachLastsMs = 30_000;
 /** Below the API server's own limit of 90 s, so that it is never the one to close a socket that we are about to use. */
 const idleSocketMs = 60_000;
 
-export function createTransport(access: Access, { deadlineMs = 15_000 }: TransportOptions = {}): Transport {
-  const connections = createConnections(access);
+/** Spares the API server the crowd when a function asks for a thousand objects at once. */
+const callsAtOnce = 64;
 
-  async function open(request: Request): Promise<IncomingMessage> {
+export function createTransport(access: Access, { deadlineMs = 15_000 }: TransportOptions = {}): Transport {
+  const calls = createConnections(access, { maxSockets: callsAtOnce });
+  // Each watch holds a connection for as long as it lives; they must not take those of the calls.
+  const streams = createConnections(access, {});
+
+  async function open(connections: Connections, request: Request): Promise<IncomingMessage> {
     const connection = await connections.current();
     const first = await attempt(connection, request, deadlineMs);
     if (first.statusCode !== 401) {
@@ -58,10 +63,13 @@ export function createTransport(access: Access, { deadlineMs = 15_000 }: Transpo
   }
 
   return {
-    send: async (request) => collect(await open(request), request, deadlineMs),
-    stream: (request) => open(request),
-    server: async () => (await connections.current()).server,
-    close: () => connections.close(),
+    send: async (request) => collect(await open(calls, request), request, deadlineMs),
+    stream: (request) => open(streams, request),
+    server: async () => (await calls.current()).server,
+    close: () => {
+      calls.close();
+      streams.close();
+    },
   };
 }
 
@@ -77,8 +85,11 @@ interface Connections {
   readonly close: () => void;
 }
 
-/** One agent for as long as the TLS identity stays the same; headers are read anew every half minute. */
-function createConnections(access: Access): Connections {
+/**
+ * One agent for as long as the TLS identity stays the same; headers are read anew every half minute. The agent of an
+ * identity that is over finishes what it has under way, and its idle sockets expire.
+ */
+function createConnections(access: Access, limits: { readonly maxSockets?: number }): Connections {
   let agent: http.Agent | undefined;
   let identity = '';
   let cached: { readonly connection: Connection; readonly until: number } | undefined;
@@ -88,9 +99,8 @@ function createConnections(access: Access): Connections {
     const { server, tls, headers } = await find(access);
     const fresh = JSON.stringify([server.href, tls.ca, tls.cert, tls.key, tls.servername, tls.rejectUnauthorized]);
     if (agent === undefined || fresh !== identity) {
-      agent?.destroy();
       identity = fresh;
-      agent = createAgent(server, tls);
+      agent = createAgent(server, { ...tls, ...limits });
     }
     const connection = { agent, server, headers };
     cached = { connection, until: performance.now() + reachLastsMs };
@@ -118,9 +128,9 @@ async function find(access: Access): Promise<Reach> {
   }
 }
 
-function createAgent(server: URL, tls: Reach['tls']): http.Agent {
-  const options = { keepAlive: true, maxSockets: 64, scheduling: 'lifo', timeout: idleSocketMs } as const;
-  return server.protocol === 'http:' ? new http.Agent(options) : new https.Agent({ ...options, ...tls });
+function createAgent(server: URL, options: https.AgentOptions): http.Agent {
+  const kept = { ...options, keepAlive: true, scheduling: 'lifo', timeout: idleSocketMs } as const;
+  return server.protocol === 'http:' ? new http.Agent(kept) : new https.Agent(kept);
 }
 
 /** A kept socket may be closed by the server just as it is used again: nothing was read, so once more is safe. */
