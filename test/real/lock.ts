@@ -35,7 +35,7 @@ function taken(path: string): boolean {
     closeSync(file);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
       return false;
     }
     throw error;

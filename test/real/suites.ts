@@ -6,4 +6,7 @@ const api: readonly PartName[] = ['etcd', 'kube-apiserver'];
 export const suites: Readonly<Record<string, readonly PartName[]>> = {
   cluster: [...api, 'kube-controller-manager', 'kube-scheduler', 'kwok'],
   contract: [...api, 'kube-controller-manager'],
+  parts: [],
+  platform: [...api, 'receive-adapter'],
+  tables: api,
 };
