@@ -1,10 +1,10 @@
-import { Environment, ParseError, TypeError as CelTypeError, type TypeCheckResult } from '@marcbachmann/cel-js';
+import { Environment, ParseError, type TypeCheckResult } from '@marcbachmann/cel-js';
 import { addKubernetesFunctions } from './cel-functions.ts';
 import { declareType } from './cel-types.ts';
 import type { Schema } from './schema.ts';
 
-/** What an expression may use: a variable of a schema, or one whose fields are only known when it runs. */
-export type Variables = Readonly<Record<string, Schema | 'dyn'>>;
+/** What an expression may use: variables of a schema, or ones whose fields (or presence) are only known when it runs. */
+export type Variables = Readonly<Record<string, Schema | 'dyn' | 'optional'>>;
 
 /** An expression that passed the check and can be evaluated; errors of evaluation are thrown. */
 export type Expression = (values: Readonly<Record<string, unknown>>) => unknown;
@@ -32,7 +32,8 @@ function newEnvironment(): Environment {
 function checkExpression(text: string, variables: Variables): TypeCheckResult {
   const environment = newEnvironment();
   for (const [name, schema] of Object.entries(variables)) {
-    environment.registerVariable(name, schema === 'dyn' ? 'dyn' : declareType(environment, schema, `${name}_type`));
+    const type = typeof schema === 'string' ? schema : declareType(environment, schema, `${name}_type`);
+    environment.registerVariable(name, type);
   }
   return environment.check(text);
 }
@@ -49,23 +50,27 @@ function evaluator(text: string, names: readonly string[]): Expression {
 
 /** The message in the form that the API server gives it: place, reason, and the line with a mark below. */
 function problemText(text: string, error: TypeCheckResult['error']): string {
-  const offset = error?.range?.start ?? 0;
+  const reason = reasonText(error);
+  const start = error?.range?.start ?? 0;
+  const offset = reason.startsWith('undefined field') && text[start - 1] === '.' ? start - 1 : start;
   const before = text.slice(0, offset).split('\n');
   const column = before.at(-1)?.length ?? 0;
   const line = text.split('\n')[before.length - 1] ?? '';
-  const reason = reasonText(error);
   return `compilation failed: ERROR: <input>:${before.length}:${column + 1}: ${reason}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
+
+/** What the evaluator says, and how the API server says it. */
+const wordings: readonly [RegExp, string][] = [
+  [/^Unknown variable: (.+)$/, "undeclared reference to '$1' (in container '')"],
+  [/^No such key: (.+)$/, "undefined field '$1'"],
+  [/^no such overload: (\S+) (\S+) (\S+)$/, "found no matching overload for '_$2_' applied to '($1, $3)'"],
+];
 
 function reasonText(error: TypeCheckResult['error']): string {
   const summary = error?.summary ?? 'cannot be compiled';
   if (error instanceof ParseError) {
     return `Syntax error: ${summary}`;
   }
-  const [, variable] = /^Unknown variable: (.+)$/.exec(summary) ?? [];
-  if (variable !== undefined) {
-    return `undeclared reference to '${variable}' (in container '')`;
-  }
-  const [, field] = /^No such key: (.+)$/.exec(summary) ?? [];
-  return error instanceof CelTypeError && field !== undefined ? `undefined field '${field}'` : summary;
+  const [wording] = wordings.filter(([pattern]) => pattern.test(summary));
+  return wording === undefined ? summary : summary.replace(...wording);
 }

@@ -227,6 +227,9 @@ export function resetFields(write: Pick<TrackedWrite, 'after' | 'schema' | 'subr
   if (write.subresource !== 'status') {
     return emptySet;
   }
+  if (write.schema.definition === undefined) {
+    return fieldSet(['f:spec'], ['f:metadata']); // a custom kind
+  }
   const kind = `${write.apiVersion} ${write.after.kind ?? ''}`;
   return fieldSet(['f:spec'], ...(alsoResetByStatus[kind] ?? []));
 }

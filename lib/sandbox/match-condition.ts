@@ -3,14 +3,8 @@ import { compileExpression, type Variables } from './cel.ts';
 /** What a condition sees; `authorizer` would need the rights of other users and is not offered. */
 const variables: Variables = { object: 'dyn', oldObject: 'dyn', request: 'dyn' };
 
-export interface Reviewed {
-  /** The object as sent; null for a delete. */
-  readonly object: unknown;
-  /** The object before; null for a create. */
-  readonly oldObject: unknown;
-  /** The fields of the AdmissionReview's request. */
-  readonly request: unknown;
-}
+/** The values of `object`, `oldObject` (null where there is none) and `request`. */
+export type Reviewed = Readonly<Record<string, unknown>>;
 
 /** What is wrong with a match condition, in the API server's words; nothing when it can be evaluated. */
 export function matchConditionProblem(expression: string): string | undefined {
@@ -43,7 +37,7 @@ function compileCondition(expression: string): Condition {
     throw new Error(compiled.problem);
   }
   const { evaluate } = compiled;
-  return ({ object, oldObject, request }) => {
+  return ({ object = null, oldObject = null, request }) => {
     const result = evaluate(toCel({ object, oldObject, request }));
     if (typeof result !== 'boolean') {
       throw new Error(`must evaluate to bool: ${expression}`);

@@ -34,6 +34,31 @@ export interface Schema {
   /** Undeclared fields stay. */
   readonly keepsUnknown: boolean;
   readonly patch?: PatchRule;
+  /** Of custom kinds: what values must satisfy. */
+  readonly constraints?: Constraints;
+}
+
+/** What a custom kind's schema demands of a value beyond its type: the published keywords, and compiled rules. */
+export interface Constraints {
+  readonly keywords: Readonly<Record<string, unknown>>;
+  readonly isNullable: boolean;
+  /** This value or one inside of it has rules. */
+  readonly hasRules: boolean;
+  readonly rules: readonly ValidationRule[];
+}
+
+/** One of `x-kubernetes-validations`. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message?: string;
+  readonly reason: 'Invalid' | 'Forbidden' | 'Required' | 'Duplicate';
+  /** Where the complaint points, from the value on: `.spec.size`. */
+  readonly fieldPath: string;
+  /** The rule compares with the value before, so it only applies to changes. */
+  readonly isTransition: boolean;
+  readonly takesOptionalOldSelf: boolean;
+  readonly holds: (values: Readonly<Record<string, unknown>>) => unknown;
+  readonly messageOf?: (values: Readonly<Record<string, unknown>>) => unknown;
 }
 
 /** How a strategic merge patch treats the value. */

@@ -10,33 +10,43 @@ export interface Report {
   duplicate(field: string, value: unknown): void;
   notFound(field: string, value: unknown): void;
   tooLong(field: string, bytes: number): void;
+  add(cause: Cause): void;
 }
 
 export function createReport(): Report {
   const causes: Cause[] = [];
 
-  function add(reason: string, field: string, message: string): void {
+  function tell(reason: string, field: string, message: string): void {
     causes.push({ reason: `FieldValue${reason}`, message, field });
   }
 
   return {
     causes,
+    add: (cause) => causes.push(cause),
     required: (field, detail) =>
-      add('Required', field, ['Required value', ...(detail === undefined ? [] : [detail])].join(': ')),
-    invalid: (field, value, detail) => add('Invalid', field, `Invalid value: ${print(value)}: ${detail}`),
+      tell('Required', field, ['Required value', ...(detail === undefined ? [] : [detail])].join(': ')),
+    invalid: (field, value, detail) => tell('Invalid', field, `Invalid value: ${print(value)}: ${detail}`),
     unsupported: (field, value, supported) =>
-      add(
+      tell(
         'NotSupported',
         field,
         `Unsupported value: ${print(value)}: supported values: ${supported.map(print).join(', ')}`,
       ),
-    forbidden: (field, detail) => add('Forbidden', field, `Forbidden: ${detail}`),
-    duplicate: (field, value) => add('Duplicate', field, `Duplicate value: ${print(value)}`),
-    notFound: (field, value) => add('NotFound', field, `Not found: ${print(value)}`),
-    tooLong: (field, bytes) => add('TooLong', field, `Too long: may not be more than ${bytes} bytes`),
+    forbidden: (field, detail) => tell('Forbidden', field, `Forbidden: ${detail}`),
+    duplicate: (field, value) => tell('Duplicate', field, `Duplicate value: ${print(value)}`),
+    notFound: (field, value) => tell('NotFound', field, `Not found: ${print(value)}`),
+    tooLong: (field, bytes) => tell('TooLong', field, `Too long: may not be more than ${bytes} bytes`),
   };
 }
 
 function print(value: unknown): string {
-  return value === undefined ? 'null' : JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) {
+    return value === undefined ? 'null' : JSON.stringify(value);
+  }
+  return JSON.stringify(value).replaceAll(/[<>&]/g, asGoWrites);
+}
+
+/** Go escapes what could end a script in a page. */
+function asGoWrites(character: string): string {
+  return `\\u00${character.charCodeAt(0).toString(16)}`;
 }

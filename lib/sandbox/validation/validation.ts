@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/wire.ts';
+import { checkDefinition } from '../definitions/definition.ts';
 import type { Cause } from '../status.ts';
 import type { Json } from '../value.ts';
 import { checkCronJob, checkJob, checkJobUpdate } from './batch.ts';
@@ -69,6 +70,10 @@ const kindRules: Readonly<Record<string, KindRules>> = {
   },
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': { check: checkWebhooks },
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': { check: checkWebhooks },
+  'apiextensions.k8s.io/CustomResourceDefinition': {
+    check: checkDefinition,
+    checkUpdate: unchanged('spec.group', 'spec.scope', 'spec.names.plural', 'spec.names.kind'),
+  },
   'autoscaling/HorizontalPodAutoscaler': { check: checkAutoscaler },
   'coordination.k8s.io/Lease': { check: checkLease },
   'discovery.k8s.io/EndpointSlice': { check: checkEndpointSlice, checkUpdate: unchanged('addressType') },

@@ -1,0 +1,166 @@
+import { customSchema } from '../custom-schema.ts';
+import { freeform, type Schema } from '../schema.ts';
+import { checkName, checkOneOf, checkRequiredName, field, isMissing, type Place } from '../validation/fields.ts';
+import { label1035, subdomain } from '../validation/names.ts';
+import type { Report } from '../validation/report.ts';
+import { at, isEqual, isObject, type Json, listAt, stringAt } from '../value.ts';
+import { checkDefaults } from './defaults.ts';
+import { checkSharing } from './lists.ts';
+import { checkRules } from './rules.ts';
+import { checkStructural } from './structural.ts';
+import { checkColumns, checkSubresources } from './subresources.ts';
+
+const text: Schema = { ...freeform, shape: 'scalar', type: 'string' };
+/** As much of the metadata as a definition may speak of. */
+const names: Schema = {
+  ...freeform,
+  shape: 'struct',
+  definition: 'ObjectMeta',
+  properties: new Map([
+    ['name', text],
+    ['generateName', text],
+  ]),
+};
+
+/** Checks a CustomResourceDefinition; a rule that cannot be evaluated is refused here. */
+export function checkDefinition(report: Report, object: Json): void {
+  const { path, value } = field(object, '', 'spec');
+  const plural = stringAt(value, 'names', 'plural') ?? '';
+  const group = stringAt(value, 'group') ?? '';
+  const name = stringAt(object, 'metadata', 'name');
+  if (name !== `${plural}.${group}`) {
+    report.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group');
+  }
+  checkGroup(report, field(value, path, 'group'), object);
+  checkOneOf(report, field(value, path, 'scope'), ['Cluster', 'Namespaced']);
+  checkNames(report, field(value, path, 'names'));
+  checkVersions(report, { path, value });
+  checkConversion(report, field(value, path, 'conversion'));
+  if (at(value, 'preserveUnknownFields') === true) {
+    const detail =
+      'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+    report.invalid('spec.preserveUnknownFields', true, detail);
+  }
+}
+
+function checkGroup(report: Report, place: Place, object: Json): void {
+  const group = typeof place.value === 'string' ? place.value : '';
+  const before = report.causes.length;
+  checkRequiredName(report, place, subdomain);
+  if (report.causes.length === before && !group.includes('.')) {
+    report.invalid(place.path, group, 'should be a domain with at least one dot');
+  }
+  const approval = 'api-approved.kubernetes.io';
+  const isProtected = /(^|\.)(k8s|kubernetes)\.io$/.test(group);
+  if (isProtected && stringAt(object, 'metadata', 'annotations', approval) === undefined) {
+    const detail = `protected groups must have approval annotation "${approval}", see https://github.com/kubernetes/enhancements/pull/1111`;
+    report.required(`metadata.annotations[${approval}]`, detail);
+  }
+}
+
+function checkNames(report: Report, { path, value }: Place): void {
+  checkRequiredName(report, field(value, path, 'plural'), label1035);
+  checkRequiredName(report, field(value, path, 'singular'), label1035);
+  checkRequiredName(report, field(value, path, 'kind'), mixedCase);
+  checkRequiredName(report, field(value, path, 'listKind'), mixedCase);
+  checkEach(report, field(value, path, 'shortNames'));
+  const listKind = field(value, path, 'listKind');
+  if (!isMissing(listKind.value) && listKind.value === at(value, 'kind')) {
+    report.invalid(listKind.path, listKind.value, 'kind and listKind may not be the same');
+  }
+  checkEach(report, field(value, path, 'categories'));
+}
+
+function checkEach(report: Report, { path, value }: Place): void {
+  for (const [index, name] of listAt({ value }, 'value').entries()) {
+    checkName(report, { path: `${path}[${index}]`, value: name }, label1035);
+  }
+}
+
+function mixedCase(name: string): readonly string[] {
+  return label1035(name.toLowerCase()).map((problem) => `may have mixed case, but should otherwise match: ${problem}`);
+}
+
+function checkVersions(report: Report, { path, value }: Place): void {
+  const versions = listAt(value, 'versions').map((version, index) => ({
+    path: `${path}.versions[${index}]`,
+    value: version,
+  }));
+  for (const version of versions) {
+    checkName(report, field(version.value, version.path, 'name'), label1035);
+  }
+  const shown = versions.map((version) => shownVersion(version.value));
+  if (new Set(versions.map((version) => at(version.value, 'name'))).size < versions.length) {
+    report.invalid(`${path}.versions`, shown, 'must contain unique version names');
+  }
+  if (versions.filter((version) => at(version.value, 'storage') === true).length !== 1) {
+    report.invalid(`${path}.versions`, shown, 'must have exactly one version marked as storage version');
+  }
+  for (const schema of schemaPlaces(versions)) {
+    checkSchema(report, schema);
+  }
+  for (const version of alike(versions, 'subresources')) {
+    checkSubresources(report, version);
+  }
+  for (const version of alike(versions, 'additionalPrinterColumns')) {
+    checkColumns(report, version);
+  }
+}
+
+function shownVersion(version: unknown): Json {
+  return {
+    Name: at(version, 'name'),
+    Served: at(version, 'served') ?? false,
+    Storage: at(version, 'storage') ?? false,
+    Deprecated: at(version, 'deprecated') ?? false,
+    DeprecationWarning: null,
+    Schema: null,
+    Subresources: null,
+    AdditionalPrinterColumns: null,
+    SelectableFields: null,
+  };
+}
+
+/** What all versions say alike is told as if it stood above them. */
+function alike(versions: readonly Place[], name: string): readonly Place[] {
+  const [first, ...others] = versions.map((version) => field(version.value, version.path, name));
+  if (first === undefined) {
+    return [];
+  }
+  return others.every((other) => isEqual(other.value, first.value))
+    ? [{ path: `spec.${name}`, value: first.value }]
+    : [first, ...others];
+}
+
+function schemaPlaces(versions: readonly Place[]): readonly Place[] {
+  const places = versions.map((version) => ({
+    path: `${version.path}.schema.openAPIV3Schema`,
+    value: at(version.value, 'schema', 'openAPIV3Schema'),
+  }));
+  const [first, ...others] = places;
+  const isShared = first !== undefined && others.every((other) => isEqual(other.value, first.value));
+  return isShared && first.value !== undefined ? [{ ...first, path: 'spec.validation.openAPIV3Schema' }] : places;
+}
+
+function checkSchema(report: Report, place: Place): void {
+  if (!isObject(place.value)) {
+    report.required(place.path);
+    return;
+  }
+  const before = report.causes.length;
+  checkStructural(report, place);
+  checkSharing(report, place);
+  if (report.causes.length === before) {
+    const schema = customSchema(place.value, names);
+    checkDefaults(report, schema, place.path);
+    checkRules(report, schema, { path: place.path });
+  }
+}
+
+function checkConversion(report: Report, { path, value }: Place): void {
+  const strategy = field(value, path, 'strategy');
+  checkOneOf(report, strategy, ['None', 'Webhook']);
+  if (strategy.value === 'Webhook') {
+    report.forbidden(strategy.path, 'the sandbox does not serve conversion webhooks');
+  }
+}
