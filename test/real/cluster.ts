@@ -1,5 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { findBinary, placesOf } from './binaries.ts';
 import { controlPlane, portOf, type ControlPlanePart, type Site } from './control-plane.ts';
 import { isPart, versionOf, type PartName } from './parts.ts';
@@ -53,6 +53,18 @@ export function binary(name: PartName): string {
     throw new Error(`${name} ${versionOf(name)} is not built: npm run real -- build ${name}`);
   }
   return path;
+}
+
+/** Whoever runs suites learns only after their clusters are gone whether the logs are of interest. */
+function handOverLogs(directory: string, to: string | undefined): void {
+  if (to !== undefined) {
+    const logs = readdirSync(directory).filter((name) => name.endsWith('.log'));
+    const target = join(to, basename(directory));
+    mkdirSync(target, { recursive: true });
+    for (const name of logs) {
+      copyFileSync(join(directory, name), join(target, name));
+    }
+  }
 }
 
 async function boot(cluster: Cluster, { parts = [], flags = {} }: ClusterOptions): Promise<void> {
@@ -112,6 +124,7 @@ function assemble({ ports, directory, processes, options }: Ground): Cluster {
     await processes.stopAll();
     await ports.release();
     if (!keepLogs) {
+      handOverLogs(directory, process.env['REAL_LOGS']);
       rmSync(directory, { recursive: true, force: true });
     }
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { placesOf } from './binaries.ts';
 import { ensureParts } from './build.ts';
@@ -27,17 +28,26 @@ async function run(names: readonly string[]): Promise<void> {
   await ensureParts([...new Set(parts.flat())], placesOf(process.env), (line) => {
     process.stderr.write(`${line}\n`);
   });
-  process.exitCode = await jest(wanted.map((name) => `test/real/${name}.test.ts`));
+  const logs = mkdtempSync(join(tmpdir(), 'kube-reflex-logs-'));
+  process.exitCode = await jest(
+    wanted.map((name) => `test/real/${name}.test.ts`),
+    logs,
+  );
+  if (process.exitCode === 0) {
+    rmSync(logs, { recursive: true });
+  } else {
+    process.stderr.write(`the logs of the parts are in ${logs}\n`);
+  }
 }
 
-async function jest(files: readonly string[]): Promise<number> {
+async function jest(files: readonly string[], logs: string): Promise<number> {
   const child = spawn(
     process.execPath,
     [
       ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
       ...[join(root, 'node_modules/jest/bin/jest.js'), '--config', join(here, 'jest.config.js'), ...files],
     ],
-    { cwd: root, stdio: 'inherit' },
+    { cwd: root, stdio: 'inherit', env: { ...process.env, REAL_LOGS: logs } },
   );
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
