@@ -39,11 +39,13 @@ export async function run(): Promise<readonly Figure[]> {
       },
       { rounds: 15, warmUp: 2 },
     );
+    const { bare: base, floor: asking, event, foreign, admission: admitted } = starts;
     return [
-      ...compare('an event that reads the cluster over TLS', starts.event, starts.bare, bar),
-      ...compare('an event that is not ours', starts.foreign, starts.bare),
-      ...compare('an admission over TLS', starts.admission, starts.bare),
-      ...compare('floor: bare node:http with one https GET', starts.floor, starts.bare),
+      ...compare('an event that reads the cluster over TLS / bare', event, base, bar),
+      ...compare('an event that is not ours / bare', foreign, base, bar),
+      ...compare('an admission over TLS / bare', admitted, base),
+      ...compare('bare with one https GET, the floor of a read / bare', asking, base),
+      ...compare('an event that reads the cluster over TLS / that floor', event, asking),
     ];
   } finally {
     await site.close();
