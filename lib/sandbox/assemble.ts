@@ -11,7 +11,8 @@ import { createMatchConditions } from './match-condition.ts';
 import { assertNamespaceAccepts } from './namespace-lifecycle.ts';
 import { createObjectRules } from './object-rules.ts';
 import type { Definitions } from './openapi.ts';
-import { allowAll, createAuthorizer } from './rbac.ts';
+import { allowAll, type Authorizer, createAuthorizer } from './rbac.ts';
+import { assertMayGrant } from './rbac-escalation.ts';
 import { createSchemas } from './schema.ts';
 import { readDefinitionTable, readKindTable } from './schema/tables.ts';
 import { createStore, type StoreOptions } from './store.ts';
@@ -50,6 +51,7 @@ export function assemble({ clock, rbac, ...storeOptions }: AssembleOptions): Ass
     evaluate: (expression, { object, oldObject, request }) => holds(expression, { object, oldObject, request }),
     equivalents: (kind) => versionsOf(kinds, kind),
   });
+  const authorizer = rbac ? createAuthorizer(api) : allowAll;
   const cluster: Cluster = {
     kinds,
     store,
@@ -60,8 +62,8 @@ export function assemble({ clock, rbac, ...storeOptions }: AssembleOptions): Ass
       now: () => clock.now(),
       accountUid: (namespace, name) => api.get(serviceAccounts, name, namespace)?.metadata?.uid,
     }),
-    authorizer: rbac ? createAuthorizer(api) : allowAll,
-    admission: withBuiltIn(api, webhooks),
+    authorizer,
+    admission: withBuiltIn(api, webhooks, authorizer),
   };
   return { cluster, api, definitions, close: () => client.close() };
 }
@@ -71,9 +73,10 @@ function versionsOf(kinds: Kinds, { group, plural }: Kind): readonly Kind[] {
 }
 
 /** Webhooks come after what the API server decides by itself. */
-function withBuiltIn(api: InternalApi, webhooks: Admission): Admission {
+function withBuiltIn(api: InternalApi, webhooks: Admission, authorizer: Authorizer): Admission {
   return {
     mutate(attributes) {
+      assertMayGrant(attributes, api, authorizer);
       assertNamespaceAccepts(attributes, api);
       const object = admitPod(attributes, api);
       return webhooks.mutate(object === undefined ? attributes : { ...attributes, object });

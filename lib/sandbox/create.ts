@@ -6,6 +6,7 @@ import type { Kind } from './kinds.ts';
 import { withAddresses } from './service-address.ts';
 import { alreadyExists, invalid } from './status.ts';
 import { beforeCreate } from './strategy.ts';
+import { withMarks } from './workload-marks.ts';
 import { attributes, mutate, subjectOf, withManagers, type Write } from './write.ts';
 
 const nameAttempts = 8;
@@ -21,7 +22,8 @@ export async function create(
   const object = cluster.rules.complete(kind, fresh(write, sent));
   const tracked = isApplied ? object : withManagers(cluster, write, object);
   const mutated = await mutate(cluster, write, 'CREATE', { object: tracked });
-  const named = withAddresses(kind, initialise(cluster, kind, cluster.rules.complete(kind, mutated)));
+  const initial = initialise(cluster, kind, cluster.rules.complete(kind, mutated));
+  const named = withMarks(kind, withAddresses(kind, initial));
   cluster.rules.check({ kind, object: named });
   await cluster.admission.validate(attributes(write, 'CREATE', { object: named }));
   return commitNew(cluster, write, named);

@@ -103,7 +103,8 @@ export function beforeUpdate(kind: Kind, object: KubeObject, old: KubeObject, su
     return statusUpdate(kind, object, old);
   }
   const kept = hasStatus(kind) ? withStatus(object, (old as Json)['status']) : object;
-  return { ...kept, metadata: { ...kept.metadata, ...generationAfter(kind, kept, old) } };
+  const generation = subresource === 'binding' ? generationOf(old.metadata ?? {}) : generationAfter(kind, kept, old);
+  return { ...kept, metadata: { ...kept.metadata, ...generation } };
 }
 
 /** Through `status` a custom object changes nothing else; built-in kinds let annotations and finalizers through. */
