@@ -73,7 +73,8 @@ function stringType(format: string | undefined): string {
 /** A JSON value as rules see it: whole numbers are integers, formatted texts are times. */
 export function celValue(value: unknown, schema: Schema): unknown {
   if (isList(value)) {
-    return value.map((item) => celValue(item, schema.items ?? freeform));
+    // A list of this realm, whoever parsed the value: the evaluator tells types by their constructor.
+    return Array.from(value, (item) => celValue(item, schema.items ?? freeform));
   }
   if (isObject(value)) {
     return celObject(value, schema);

@@ -177,10 +177,14 @@ export function encodeFields(set: FieldSet): Record<string, object> {
   if (set.isMember && set.children.size > 0) {
     wire['.'] = {};
   }
-  for (const step of [...set.children.keys()].sort()) {
-    wire[step] = encodeFields(set.children.get(step) ?? emptySet);
+  for (const [step, child] of sorted(set.children)) {
+    wire[step] = child.children.size === 0 ? {} : encodeFields(child);
   }
   return wire;
+}
+
+function sorted(children: ReadonlyMap<string, FieldSet>): Iterable<[string, FieldSet]> {
+  return children.size <= 1 ? children : [...children].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 export function fieldStep(name: string): string {

@@ -56,7 +56,7 @@ function wholeNumbers(value: unknown): unknown {
     return Number.isInteger(value) ? BigInt(value) : value;
   }
   if (Array.isArray(value)) {
-    return value.map(wholeNumbers);
+    return Array.from(value, wholeNumbers);
   }
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, wholeNumbers(inner)]));
