@@ -1,15 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { CloudEvent } from 'cloudevents';
 import { Failure } from '../function/failure.ts';
+import { assertAttributes, type Attributes } from './attributes.ts';
 import { parseJson } from './body.ts';
-
-type Attributes = Record<string, unknown>;
 
 /**
  * The events of one HTTP request: binary, structured or batched mode. Throws `malformed` with what is wrong.
  *
- * The SDK validates each event; reading the request is done here because the SDK invents a missing id and time, accepts
- * any specversion, and knows neither upper-case media types, percent-encoded headers nor the bytes of `data_base64`.
+ * Reading the request is done here because the SDK invents a missing id and time, accepts any specversion, and knows
+ * neither upper-case media types, percent-encoded headers nor the bytes of `data_base64`.
  */
 export function decodeEvents(headers: IncomingHttpHeaders, body: Buffer): readonly CloudEvent<unknown>[] {
   const mediaType = mediaTypeOf(headers['content-type']);
@@ -38,7 +37,7 @@ function isJson(mediaType: string): boolean {
 }
 
 function binary(headers: IncomingHttpHeaders, mediaType: string, body: Buffer): CloudEvent<unknown> {
-  const attributes: Attributes = {};
+  const attributes: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (name.startsWith('ce-')) {
       attributes[name.slice(3)] = decodeHeader(name, String(value));
@@ -81,20 +80,9 @@ function structured(event: unknown): CloudEvent<unknown> {
 }
 
 function validated(attributes: Attributes): CloudEvent<unknown> {
-  for (const required of ['specversion', 'id', 'source', 'type']) {
-    const value = attributes[required];
-    if (typeof value !== 'string' || value === '') {
-      throw new Failure('malformed', `event attribute ${required} is missing`);
-    }
-  }
-  if (attributes['specversion'] !== '1.0') {
-    throw new Failure(
-      'malformed',
-      `specversion ${JSON.stringify(attributes['specversion'])} is not supported, send 1.0`,
-    );
-  }
+  assertAttributes(attributes);
   try {
-    return new CloudEvent(attributes);
+    return new CloudEvent(attributes, false);
   } catch (error) {
     throw new Failure('malformed', 'event attributes are not valid', { cause: error });
   }
