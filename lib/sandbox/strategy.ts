@@ -29,8 +29,8 @@ const counted = new Set([
   'priorityclasses.scheduling.k8s.io',
 ]);
 
-/** Kinds whose status a client may set while creating: somebody registers them as they are. */
-const keepStatus = new Set(['nodes', 'persistentvolumes']);
+/** Kinds whose status a client may set while creating: a kubelet registers its node as it is. */
+const keepStatus = new Set(['nodes']);
 
 /** Kinds that a PUT to a free name creates. */
 const createdByUpdate = new Set([
@@ -64,6 +64,7 @@ const emptyStatus: Readonly<Record<string, Json>> = {
   namespaces: { phase: 'Active' },
   pods: { phase: 'Pending' },
   persistentvolumeclaims: { phase: 'Pending' },
+  persistentvolumes: { phase: 'Pending' },
   services: { loadBalancer: {} },
   replicationcontrollers: { replicas: 0 },
   'replicasets.apps': { replicas: 0 },

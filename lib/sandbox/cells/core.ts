@@ -37,7 +37,7 @@ const events: Cells = {
 };
 
 const claims: Cells = {
-  Status: textCell('', 'status', 'phase'),
+  Status: phase,
   Volume: textCell('', 'spec', 'volumeName'),
   Capacity: textCell('', 'status', 'capacity', 'storage'),
   'Access Modes': (claim) => accessModes(listAt(claim, 'status', 'accessModes')),
@@ -50,7 +50,7 @@ const volumes: Cells = {
   Capacity: textCell('', 'spec', 'capacity', 'storage'),
   'Access Modes': (volume) => accessModes(listAt(volume, 'spec', 'accessModes')),
   'Reclaim Policy': textCell('', 'spec', 'persistentVolumeReclaimPolicy'),
-  Status: textCell('', 'status', 'phase'),
+  Status: phase,
   Claim: ({ ...volume }) => {
     const name = stringAt(volume, 'spec', 'claimRef', 'name');
     return name === undefined ? '' : `${stringAt(volume, 'spec', 'claimRef', 'namespace') ?? ''}/${name}`;
@@ -126,13 +126,18 @@ export const core: Readonly<Record<string, Cells>> = {
   'cronjobs.batch': {
     Schedule: textCell('', 'spec', 'schedule'),
     Timezone: textCell(missing, 'spec', 'timeZone'),
-    Suspend: (job) => objectAt(job, 'spec')['suspend'] === true,
+    Suspend: (job) => (objectAt(job, 'spec')['suspend'] === true ? 'True' : 'False'),
     Active: (job) => listAt(job, 'status', 'active').length,
     'Last Schedule': agoCell('status', 'lastScheduleTime'),
     Containers: containersCell('name', 'spec', 'jobTemplate', 'spec', 'template'),
     Images: containersCell('image', 'spec', 'jobTemplate', 'spec', 'template'),
   },
 };
+
+function phase(object: KubeObject): string {
+  const { deletionTimestamp } = object.metadata ?? {};
+  return deletionTimestamp === undefined ? (stringAt(object, 'status', 'phase') ?? '') : 'Terminating';
+}
 
 function lastSeen(event: KubeObject): string | undefined {
   return (
