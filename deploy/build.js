@@ -1,5 +1,5 @@
-import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { glob, mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { bundle } from './bundle.ts';
@@ -26,6 +26,6 @@ if (sizes.length === 0) {
 }
 
 async function functionFolders() {
-  const entries = await readdir(join(root, 'functions'), { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, 'functions', name));
+  const definitions = await Array.fromAsync(glob('functions/*/index.ts', { cwd: root }));
+  return definitions.sort().map((file) => join(root, dirname(file)));
 }
