@@ -7,6 +7,7 @@ export interface Metrics {
   readonly requests: Counter<'function' | 'trigger' | 'result'>;
   readonly requestSeconds: Histogram<'function' | 'trigger'>;
   readonly runs: Counter<'function' | 'result'>;
+  readonly drift: Counter<'function'>;
   readonly steps: Counter<'function' | 'do' | 'result'>;
   readonly skipped: Counter<'function'>;
   readonly lastSuccess: Gauge<'function'>;
@@ -39,6 +40,12 @@ export function createMetrics(version: string): Metrics {
       name: 'kube_reflex_runs_total',
       help: 'Runs of handlers. Fewer than requests, since events that wait share a run.',
       labelNames: ['function', 'result'],
+      registers,
+    }),
+    drift: new Counter({
+      name: 'kube_reflex_drift_total',
+      help: 'Ticks that found something to write: what the events before had failed to tell.',
+      labelNames: ['function'],
       registers,
     }),
     steps: new Counter({

@@ -72,6 +72,9 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
         await handler(context(signal, report), wake);
         metrics.runs.inc({ ...labels, result: 'ok' });
         metrics.lastSuccess.set(labels, now().getTime() / 1000);
+        if (wake.tick && wake.subjects.length === 0 && report.steps.length > 0) {
+          metrics.drift.inc(labels);
+        }
         return report;
       } catch (error) {
         const failure = asFailure(error);
