@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, type Body, type Client } from '../contract/api/client.ts';
 import { deployment, podSpec } from '../contract/api/samples.ts';
 import { useScratch } from '../contract/api/scratch.ts';
-import { eventually, until } from '../contract/api/watching.ts';
+import { eventually } from '../contract/api/watching.ts';
 import { callsOf, readAudit } from './audit.ts';
 import { startCluster, type Cluster } from './cluster.ts';
+import { addNodes } from './nodes.ts';
 import { startProxy } from './proxy.ts';
 import { currentRuns, isAlive, type RunRecord } from './runs.ts';
 
@@ -23,12 +25,7 @@ describe('the real control plane', () => {
 
   beforeAll(async () => {
     cluster = await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] });
-    const client = createClient(cluster.access);
-    for (const name of ['node-1', 'node-2']) {
-      await client.call('POST', '/api/v1/nodes', { body: node(name) });
-      await until(client, '/api/v1/nodes', name, (object) => conditionOf(object, 'Ready') === 'True');
-    }
-    client.close();
+    await addNodes(cluster, ['node-1', 'node-2']);
   });
   afterAll(() => cluster?.stop());
 
@@ -122,16 +119,9 @@ describe('a run that is killed', () => {
     );
 
     expect(pids).toHaveLength(2);
+    rmSync(run?.directory ?? '', { recursive: true, force: true });
   });
 });
-
-function node(name: string): object {
-  const capacity = { cpu: '8', memory: '16Gi', pods: '500' };
-  return {
-    metadata: { name, labels: { 'kubernetes.io/hostname': name } },
-    status: { capacity, allocatable: capacity },
-  };
-}
 
 function conditionOf({ status }: Body, type: string): string | undefined {
   const { conditions = [] } = status as { conditions?: { type: string; status: string }[] };

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { apiContract } from '../contract/api/suite.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { forgetHistory } from './history.ts';
+import { addNodes } from './nodes.ts';
 
 describe('the real API server', () => {
   let cluster: Cluster | undefined;
   beforeAll(async () => {
-    cluster = await startCluster({ parts: ['kube-controller-manager'] });
+    cluster = await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] });
+    await addNodes(cluster, ['node-1', 'node-2']);
   });
   afterAll(() => cluster?.stop());
 

@@ -1,12 +1,13 @@
 import type { PartName } from './parts.ts';
 
 const api: readonly PartName[] = ['etcd', 'kube-apiserver'];
+const whole: readonly PartName[] = [...api, 'kube-controller-manager', 'kube-scheduler', 'kwok'];
 
 /** The parts that `<suite>.test.ts` starts: a run builds those of the suites it runs, and no others. */
 export const suites: Readonly<Record<string, readonly PartName[]>> = {
-  cluster: [...api, 'kube-controller-manager', 'kube-scheduler', 'kwok'],
-  contract: [...api, 'kube-controller-manager'],
+  cluster: whole,
+  contract: whole,
   parts: [],
-  platform: [...api, 'receive-adapter'],
+  platform: [...api, 'receive-adapter', 'queue-proxy'],
   tables: api,
 };

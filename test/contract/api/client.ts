@@ -2,7 +2,7 @@ import { Agent, request, type RequestOptions } from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { KubeObject, Status } from '../../../lib/kube/wire.ts';
 
-/** A Kubernetes API that the suite may write to as cluster admin. */
+/** A Kubernetes API that the suite may write to as cluster admin. Pods get ready on its nodes. */
 export interface Target {
   readonly url: string;
   readonly ca: string;

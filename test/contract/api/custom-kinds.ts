@@ -9,7 +9,7 @@ import {
   widgetDefinition,
 } from './definitions.ts';
 import { expectCode, useScratch } from './scratch.ts';
-import { until, untilGone } from './watching.ts';
+import { eventually, until, untilGone } from './watching.ts';
 
 /** CustomResourceDefinitions themselves. */
 export function customKindCases(target: () => Target): void {
@@ -128,7 +128,10 @@ export function customKindCases(target: () => Target): void {
       await call('DELETE', `${definitionsPath}/widgets.${group}`);
       await untilGone(client, definitionsPath, `widgets.${group}`);
 
-      expect((await call('GET', path)).code).toBe(404);
+      await eventually(
+        () => call('GET', path),
+        ({ code }) => code === 404, // served a moment longer than it is defined
+      );
     });
 
     it('must be named after their plural and group', async () => {

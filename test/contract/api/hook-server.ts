@@ -45,8 +45,9 @@ export interface HookServer {
   readonly close: () => Promise<void>;
 }
 
-export async function startHookServer(): Promise<HookServer> {
-  const { certificate, key } = await selfSigned();
+/** Its certificate is good for 127.0.0.1 and for this name. */
+export async function startHookServer(name: string): Promise<HookServer> {
+  const { certificate, key } = await selfSigned(name);
   const hooks = new Map<string, Hook>();
   const server = createServer({ cert: certificate, key }, (request, response) => {
     const url = new URL(request.url ?? '/', 'https://hooks');
@@ -91,7 +92,7 @@ async function answer(text: string, url: URL, hooks: ReadonlyMap<string, Hook>):
   });
 }
 
-async function selfSigned(): Promise<{ certificate: string; key: string }> {
+async function selfSigned(name: string): Promise<{ certificate: string; key: string }> {
   const x509 = await import('@peculiar/x509'); // wants reflect-metadata loaded before it
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
@@ -103,7 +104,10 @@ async function selfSigned(): Promise<{ certificate: string; key: string }> {
     keys,
     extensions: [
       new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }]),
+      new x509.SubjectAlternativeNameExtension([
+        { type: 'ip', value: '127.0.0.1' },
+        { type: 'dns', value: name },
+      ]),
     ],
   });
   const exported = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);

@@ -31,7 +31,7 @@ export function useHooks(scratch: () => Scratch): () => Hooks {
   let server: HookServer | undefined;
   let cleanups: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
-    server = await startHookServer();
+    server = await startHookServer(`hooks.${scratch().namespace}.svc`);
   });
   afterEach(async () => {
     await Promise.all(cleanups.map((cleanup) => cleanup()));

@@ -25,6 +25,7 @@ import { strategicCases } from './strategic.ts';
 import { subresourceCases } from './subresources.ts';
 import { validatingCases } from './validating.ts';
 import { watchCases } from './watch.ts';
+import { workloadCases } from './workloads.ts';
 
 const topics = [
   objectCases,
@@ -42,6 +43,7 @@ const topics = [
   garbageCases,
   subresourceCases,
   evictionCases,
+  workloadCases,
   fieldValidationCases,
   customKindCases,
   customSchemaCases,

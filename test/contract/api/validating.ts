@@ -170,6 +170,22 @@ export function validatingCases(target: () => Target): void {
       expectCode(201, await call('POST', path('configmaps'), { body: seen('ignored') }));
     });
 
+    it('are found by the name of their Service', async () => {
+      const { call, create, namespace, path } = scratch();
+      const { called, label, register, seen, server } = hooks();
+      await create('services', {
+        metadata: { name: 'hooks' },
+        spec: { type: 'ExternalName', externalName: 'localhost' },
+      });
+      const service = { name: 'hooks', namespace, path: `/${label}-a/named`, port: Number(new URL(server.url).port) };
+      const clientConfig = { service, caBundle: server.caBundle };
+      await register('Validating', 'a', { named: { fields: { clientConfig } } });
+
+      expectCode(201, await call('POST', path('configmaps'), { body: seen('by-service') }));
+
+      expect(called).toEqual(['named']);
+    });
+
     it('fail the request when nobody listens', async () => {
       const { call, path } = scratch();
       const { register, seen } = hooks();
