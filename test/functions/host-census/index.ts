@@ -1,4 +1,4 @@
-import { defineFunction, type Context } from '../../../lib/function/define.ts';
+import { defineFunction, type Context, type Wake } from '../../../lib/function/define.ts';
 import { configMaps, ingresses, namespaces } from '../../../lib/kube/resource.ts';
 import { Config } from './config.ts';
 import { plan } from './plan.ts';
@@ -48,13 +48,24 @@ export default defineFunction({
     },
   ],
   permissions: ({ CONFIG_MAP }) => [
-    { groups: ['networking.k8s.io'], resources: ['ingresses'], verbs: ['list'], scope: 'cluster' },
-    { groups: [''], resources: ['configmaps'], verbs: ['get', 'patch'], names: [CONFIG_MAP], scope: 'own' },
-    { groups: [''], resources: ['configmaps'], verbs: ['create'], scope: 'own' },
+    { groups: ['networking.k8s.io'], resources: ['ingresses'], verbs: ['list'], scope: 'cluster', role: 'events' },
+    {
+      groups: [''],
+      resources: ['configmaps'],
+      verbs: ['get', 'patch'],
+      names: [CONFIG_MAP],
+      scope: 'own',
+      role: 'events',
+    },
+    { groups: [''], resources: ['configmaps'], verbs: ['create'], scope: 'own', role: 'events' },
   ],
 });
 
-async function sync({ kube, namespace, config }: Context<Config>): Promise<void> {
+async function sync({ kube, metrics, namespace, config }: Context<Config>, { tick }: Wake): Promise<void> {
   const place = { namespace, name: config.CONFIG_MAP };
-  await kube.run(plan(await observe(kube, place), place));
+  const difference = plan(await observe(kube, place), place);
+  await kube.run(difference);
+  if (tick && difference.steps.length > 0) {
+    metrics.counter('drift_total', 'Ticks that found something to repair, since an event was lost.').add();
+  }
 }
