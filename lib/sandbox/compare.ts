@@ -110,8 +110,9 @@ function compareForms(before: unknown, after: unknown, schema: Schema, walk: Wal
 }
 
 function compareFields(before: Json, after: Json, schema: Schema, walk: Walk): void {
+  const isGoStruct = schema.definition !== undefined;
   for (const name of namesOf(before, after)) {
-    if (before[name] === after[name]) {
+    if (before[name] === after[name] || (isGoStruct && isAbsent(before[name]) && isAbsent(after[name]))) {
       continue;
     }
     const inner = fieldSchema(schema, name);
@@ -121,8 +122,14 @@ function compareFields(before: Json, after: Json, schema: Schema, walk: Walk): v
   }
 }
 
+/** Go writes a list or time that is not there as null. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** A value as ownership sees it: what is always there is empty rather than absent. */
 function present(value: unknown, { isEmbedded, shape }: Schema): unknown {
-  if (value !== undefined || !isEmbedded) {
+  if (!isEmbedded || (value !== undefined && value !== null)) {
     return value;
   }
   return shape === 'list' ? [] : {};

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { at, isList, isObject, listAt, objectAt, stringAt, type Json } from './value.ts';
 
 /** What a definition's fields depend on beside themselves; answers the fields to add or replace. */
@@ -30,17 +29,7 @@ export const defaultRules: Readonly<Record<string, Rule>> = {
 
 function pod(object: Json): Json {
   const spec = objectAt(object, 'spec');
-  const containers = listAt(spec, 'containers').map(withRequests);
-  return {
-    spec: {
-      enableServiceLinks: true,
-      priority: 0,
-      preemptionPolicy: 'PreemptLowerPriority',
-      ...spec,
-      containers,
-      tolerations: [...listAt(spec, 'tolerations'), ...missingTolerations(spec)],
-    },
-  };
+  return { spec: { enableServiceLinks: true, ...spec, containers: listAt(spec, 'containers').map(withRequests) } };
 }
 
 /** A container asks for what it is limited to. */
@@ -51,19 +40,6 @@ function withRequests(container: unknown): unknown {
   }
   const resources = objectAt(container, 'resources');
   return { ...container, resources: { ...resources, requests: { ...limits, ...objectAt(resources, 'requests') } } };
-}
-
-/** Pods outlast trouble of their node for five minutes. */
-function missingTolerations(spec: Json): Json[] {
-  const present = listAt(spec, 'tolerations');
-  return ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
-    .filter((key) => !present.some((toleration) => tolerates(toleration, key)))
-    .map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }));
-}
-
-function tolerates(toleration: unknown, key: string): boolean {
-  const effect = stringAt(toleration, 'effect') ?? '';
-  return [key, ''].includes(stringAt(toleration, 'key') ?? '') && ['NoExecute', ''].includes(effect);
 }
 
 function podSpec(spec: Json): Json {
@@ -102,26 +78,17 @@ function volume(object: Json): Json {
   return Object.keys(object).some((name) => name !== 'name') ? {} : { emptyDir: {} };
 }
 
-const clusterRange = [10, 96];
-
 function service(object: Json): Json {
   const spec = objectAt(object, 'spec');
   if (spec['type'] === 'ExternalName') {
     return {};
   }
-  const seed = [stringAt(object, 'metadata', 'namespace'), stringAt(object, 'metadata', 'name')].join('/');
-  const { clusterIP = addressOf(seed) } = spec;
   return {
     spec: {
-      clusterIPs: [clusterIP],
-      ipFamilies: ['IPv4'],
-      ipFamilyPolicy: 'SingleStack',
       internalTrafficPolicy: 'Cluster',
       ...serviceTypes[String(spec['type'])],
       ...(spec['sessionAffinity'] === 'ClientIP' ? oneSession : {}),
       ...spec,
-      clusterIP,
-      ...(String(spec['type']) in serviceTypes ? { ports: withNodePorts(listAt(spec, 'ports'), seed) } : {}),
     },
   };
 }
@@ -133,21 +100,6 @@ const serviceTypes: Readonly<Record<string, Json>> = {
 };
 
 const oneSession = { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } };
-
-/** An address that follows from the Service's name: the same after every restart, without a record of those in use. */
-function addressOf(seed: string): string {
-  const [high = 0, low = 0] = createHash('sha256').update(seed).digest();
-  return [...clusterRange, high, Math.max(low, 1)].join('.');
-}
-
-const nodePorts = { first: 30_000, count: 2768 };
-
-function withNodePorts(ports: readonly unknown[], seed: string): readonly unknown[] {
-  const start = createHash('sha256').update(seed).digest().readUInt16BE(2);
-  return ports.map((port, index) =>
-    isObject(port) ? { nodePort: nodePorts.first + ((start + index) % nodePorts.count), ...port } : port,
-  );
-}
 
 function servicePort({ port, targetPort }: Json): Json {
   return targetPort === undefined && port !== undefined ? { targetPort: port } : {};

@@ -4,7 +4,6 @@ import type { KubeObject } from '../kube/wire.ts';
 import { withDefaults } from './defaults.ts';
 import { createSchemas, type Schema } from './schema.ts';
 import { readDefinitionTable, readKindTable } from './schema/tables.ts';
-import { at } from './value.ts';
 
 /** What the real API server stored for what it was sent, without what it draws or derives when it creates. */
 interface Sample {
@@ -33,17 +32,6 @@ describe('defaults', () => {
   it.each(samples)('of a $sent.kind leave a stored one as it is ($#)', ({ stored }) => {
     expect(withDefaults(stored, schemaOf(stored))).toEqual(stored);
   });
-});
-
-it('gives a Service the same address every time, and different Services different ones', () => {
-  function address(name: string): unknown {
-    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ port: 80 }] } };
-    return at(withDefaults(service, schemaOf(service)), 'spec', 'clusterIP');
-  }
-
-  expect(address('a')).toMatch(/^10\.96\.\d+\.\d+$/);
-  expect(address('a')).toBe(address('a'));
-  expect(address('a')).not.toBe(address('b'));
 });
 
 it.each([

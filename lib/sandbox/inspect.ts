@@ -57,7 +57,7 @@ function inspectFields(object: Json, schema: Schema, inspection: Inspection): vo
 }
 
 function inspectValue(value: unknown, schema: Schema, inspection: Inspection): void {
-  if (value === null || schema.shape === 'any') {
+  if (value === undefined || value === null || schema.shape === 'any') {
     return;
   }
   if (schema.shape === 'scalar') {

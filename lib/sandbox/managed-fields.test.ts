@@ -7,6 +7,7 @@ import { trackManagers, type Writer } from './managed-fields.ts';
 import { createSchemas, type Schema } from './schema.ts';
 import { readDefinitionTable } from './schema/tables.ts';
 import { ApiError } from './status.ts';
+import { type Json, objectAt } from './value.ts';
 
 /** One write, and what the real API server then had or said. */
 interface Step {
@@ -76,7 +77,13 @@ function comparable(result: unknown, schema: Schema): unknown {
     return result;
   }
   const { uid: _uid, namespace: _namespace, ...metadata } = object.metadata;
-  return withDefaults({ ...object, metadata }, schema);
+  return withoutAllotted({ ...withDefaults({ ...object, metadata }, schema) });
+}
+
+/** What a Service gets when it is stored. */
+function withoutAllotted(object: Json): Json {
+  const { clusterIPs: _ips, ipFamilies: _families, ipFamilyPolicy: _policy, ...spec } = objectAt(object, 'spec');
+  return { ...object, spec };
 }
 
 function outcome(work: () => KubeObject): unknown {

@@ -5,8 +5,8 @@ import { isList, isObject, type Json } from './value.ts';
 
 /** The live value with the applied one laid over it: shared containers are merged, everything else is replaced. */
 export function mergeApplied(live: unknown, applied: unknown, schema: Schema): unknown {
-  if (applied === undefined || live === undefined) {
-    return applied ?? live;
+  if (applied === undefined) {
+    return live;
   }
   const form = formOf(schema, applied);
   if (form === 'leaf' || form !== formOf(schema, live)) {

@@ -38,7 +38,7 @@ export function checkService(report: Report, object: Json): void {
   checkLabels(report, field(value, path, 'selector'));
   checkOneOf(report, field(value, path, 'sessionAffinity'), ['ClientIP', 'None']);
   checkOneOf(report, field(value, path, 'type'), serviceTypes);
-  checkClusterIps(report, field(value, path, 'clusterIPs'));
+  checkClusterIps(report, { path: `${path}.clusterIPs`, value: at(value, 'clusterIPs') ?? [at(value, 'clusterIP')] });
 }
 
 function checkServicePort(report: Report, { path, value }: Place, needsName: boolean): void {
@@ -73,7 +73,7 @@ function checkUniquePorts(report: Report, ports: readonly Place[]): void {
 
 function checkClusterIps(report: Report, { path, value }: Place): void {
   for (const [index, address] of listAt({ value }, 'value').entries()) {
-    if (address !== 'None' && isIP(String(address)) === 0) {
+    if (typeof address === 'string' && address !== 'None' && isIP(address) === 0) {
       report.invalid(`${path}[${index}]`, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)');
     }
   }

@@ -33,6 +33,9 @@ export function checkAutoscaler(report: Report, object: Json): void {
       report.required(`spec.scaleTargetRef.${name}`);
     }
   }
+  if (isMissing(at(scaleTargetRef, 'apiVersion'))) {
+    report.invalid('spec.scaleTargetRef.apiVersion', '', 'apiVersion must specify API group');
+  }
 }
 
 export function checkLease(report: Report, object: Json): void {

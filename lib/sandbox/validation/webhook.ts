@@ -1,6 +1,15 @@
 import { matchConditionProblem } from '../match-condition.ts';
 import { at, type Json, listAt } from '../value.ts';
-import { checkName, checkOneOf, checkPort, checkUnique, field, isMissing, type Place } from './fields.ts';
+import {
+  checkName,
+  checkOneOf,
+  checkPort,
+  checkRequiredName,
+  checkUnique,
+  field,
+  isMissing,
+  type Place,
+} from './fields.ts';
 import { label1035, qualifiedName, subdomain } from './names.ts';
 import type { Report } from './report.ts';
 import { checkSelector } from './selector.ts';
@@ -184,21 +193,25 @@ function checkService(report: Report, { path, value }: Place): void {
   if (!urlPath.startsWith('/')) {
     report.invalid(`${path}.path`, urlPath, "must start with a '/'");
   }
+  const segments = urlPath.slice(1).replace(/\/$/, '').split('/');
+  for (const [index, segment] of segments.entries()) {
+    if (segment === '' && urlPath !== '/') {
+      report.invalid(`${path}.path`, urlPath, `segment[${index}] may not be empty`);
+    }
+  }
 }
 
 function checkConditions(report: Report, { path, value }: Place): void {
-  const names: Place[] = [];
+  const seen = new Set<unknown>();
   for (const [index, condition] of listAt({ value }, 'value').entries()) {
     const name = field(condition, `${path}[${index}]`, 'name');
     checkExpression(report, field(condition, `${path}[${index}]`, 'expression'));
-    if (isMissing(name.value)) {
-      report.required(name.path);
-    } else {
-      checkName(report, name, qualifiedName);
-      names.push(name);
+    checkRequiredName(report, name, qualifiedName);
+    if (seen.has(name.value)) {
+      report.duplicate(name.path, name.value);
     }
+    seen.add(name.value);
   }
-  checkUnique(report, names);
 }
 
 function checkExpression(report: Report, { path, value }: Place): void {
