@@ -90,8 +90,7 @@ function oldestFirst(a: ReplicaSet, b: ReplicaSet): number {
 function nextStep(rollout: Rollout): Targets {
   const { deployment, fresh, old } = rollout;
   if (deployment.spec?.strategy?.type === 'Recreate') {
-    const podsAreGone = old.every(({ status }) => (status?.replicas ?? 0) + (status?.terminatingReplicas ?? 0) === 0);
-    return recreateStep(rollout, podsAreGone);
+    return recreateStep(rollout, old.every(isEmpty));
   }
   return fresh === undefined ? new Map() : rollingStep({ ...rollout, fresh });
 }
@@ -120,7 +119,13 @@ async function ensureFresh(api: InternalApi, rollout: Rollout): Promise<boolean>
 }
 
 function waitsForOldPods({ deployment, old }: Rollout): boolean {
-  return deployment.spec?.strategy?.type === 'Recreate' && old.some((each) => replicasOf(each) > 0);
+  return deployment.spec?.strategy?.type === 'Recreate' && !old.every(isEmpty);
+}
+
+/** No pod is left, not even one that is on its way out. */
+function isEmpty(replicaSet: ReplicaSet): boolean {
+  const { replicas = 0, terminatingReplicas = 0 } = replicaSet.status ?? {};
+  return replicasOf(replicaSet) + replicas + terminatingReplicas === 0;
 }
 
 function revisionNote({ metadata }: KubeObject): string | undefined {
