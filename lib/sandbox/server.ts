@@ -145,7 +145,7 @@ async function handleObjects(
   const answer = await serveObjects(call);
   forget?.();
   if (outcome?.do === 'cut') {
-    message.destroy();
+    message.socket.destroy();
   } else if (answer !== undefined) {
     await respond(response, answer, mannerOf(call, warnings));
   }
@@ -160,7 +160,7 @@ function strikesBefore(outcome: Verdict['outcome'], message: IncomingMessage): b
       return true;
     case 'cut':
       if (outcome.when === 'before') {
-        message.destroy();
+        message.socket.destroy();
       }
       return outcome.when === 'before';
     case undefined:
