@@ -55,6 +55,12 @@ export function binary(name: PartName): string {
   return path;
 }
 
+/** We know the version of what we built; what someone else provides may be of any. */
+function versionOfFile(name: string, file: string): string {
+  const { cache } = placesOf(process.env);
+  return isPart(name) && file.startsWith(cache) ? versionOf(name) : 'provided';
+}
+
 /** Whoever runs suites learns only after their clusters are gone whether the logs are of interest. */
 function handOverLogs(directory: string, to: string | undefined): void {
   if (to !== undefined) {
@@ -90,9 +96,9 @@ function assemble({ ports, directory, processes, options }: Ground): Cluster {
   const services = new Map<string, Service>();
 
   function record(): void {
-    const parts = processes.running().map(({ name, pid }) => {
+    const parts = processes.running().map(({ name, pid, command }) => {
       const port = services.get(name)?.port;
-      return { name, pid, version: isPart(name) ? versionOf(name) : '', ...(port === undefined ? {} : { port }) };
+      return { name, pid, version: versionOfFile(name, command.file), ...(port === undefined ? {} : { port }) };
     });
     writeRecord({ owner: process.pid, directory, parts, byHand: options.byHand ?? false });
   }

@@ -9,5 +9,6 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   contract: whole,
   parts: [],
   platform: [...api, 'receive-adapter', 'queue-proxy'],
+  source: [...api, 'receive-adapter'],
   tables: api,
 };
