@@ -21,7 +21,7 @@ const bar = { atMost: 1.8 };
 export async function run(): Promise<readonly Figure[]> {
   const site = await openSite();
   const bare = benchProgram('bare.cjs');
-  const floor = benchProgram('bare-https.cjs', { API_URL: site.apiUrl.href, CA_FILE: site.caFile });
+  const floor = site.asShipped(benchProgram('bare-https.cjs', { API_URL: site.apiUrl.href, CA_FILE: site.caFile }));
   const admission = site.functionProgram({
     ROLE: 'admission',
     TLS_CERT_FILE: site.certFile,

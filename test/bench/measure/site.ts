@@ -10,6 +10,8 @@ import { benchProgram, start, type Program } from './program.ts';
 export interface Site {
   /** The function as it is shipped, with the settings given in addition. */
   readonly functionProgram: (environment?: Program['environment']) => Program;
+  /** Another program, started as a function is. */
+  readonly asShipped: (program: Program) => Program;
   readonly apiUrl: URL;
   readonly kubeconfigFile: string;
   readonly caFile: string;
@@ -39,13 +41,13 @@ export async function openSite(): Promise<Site> {
   await writeFile(file('kubeconfig'), JSON.stringify(kubeconfig(apiUrl, file('ca.crt'))));
   const built = await bundle(folder, directory);
   const { flags, environment } = launch({ compileCache: file('cache') });
+  function asShipped(program: Program): Program {
+    return { ...program, flags, environment: { ...environment, ...program.environment } };
+  }
   const settings = { KUBECONFIG: file('kubeconfig'), PORT: '0', TLS_PORT: '0', DRAIN_SECONDS: '0' };
   return {
-    functionProgram: (extra = {}) => ({
-      file: built.file,
-      flags,
-      environment: { ...environment, ...settings, ...extra },
-    }),
+    functionProgram: (extra = {}) => asShipped({ file: built.file, environment: { ...settings, ...extra } }),
+    asShipped,
     apiUrl,
     kubeconfigFile: file('kubeconfig'),
     caFile: file('ca.crt'),
