@@ -43,8 +43,15 @@ export function customSchemaCases(target: () => Target): void {
       kind = await registerWidgets(scratch(), { schema });
     });
 
+    function registered(): CustomKind {
+      if (kind === undefined) {
+        throw new Error('the kind is registered before the cases');
+      }
+      return kind;
+    }
+
     function post(name: string, spec: unknown, query: Readonly<Record<string, string>> = {}): Promise<Reply> {
-      const { object, path } = kind ?? { object: () => ({}), path: '' };
+      const { object, path } = registered();
       return scratch().call('POST', path, { query: { dryRun: 'All', ...query }, body: object(name, { spec }) });
     }
 
@@ -139,15 +146,14 @@ export function customSchemaCases(target: () => Target): void {
     it('say what is wrong with the whole object in one message', async () => {
       const reply = await post('many', { size: 0, color: 'green' });
 
-      const group = kind?.group ?? '';
-      expect(reply.body.message).toContain('Widget.');
+      const { group } = registered();
       expect(reply.body.message).toContain(`Widget.${group} "many" is invalid: [`);
       expect(reply.body.details).toMatchObject({ name: 'many', group, kind: 'Widget' });
     });
 
     it('merge lists by their keys in server-side apply', async () => {
       const { patch } = scratch();
-      const { object, path } = kind ?? { object: () => ({}), path: '' };
+      const { object, path } = registered();
       const one = object('applied', { spec: { size: 1, parts: [{ id: 'a' }] } });
       const two = object('applied', { spec: { size: 1, parts: [{ id: 'b' }] } });
 
