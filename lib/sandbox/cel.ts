@@ -1,5 +1,6 @@
-import { Environment, ParseError, type TypeCheckResult } from '@marcbachmann/cel-js';
+import { Environment, ParseError, type ParseResult, type TypeCheckResult } from '@marcbachmann/cel-js';
 import { addKubernetesFunctions } from './cel-functions.ts';
+import { undeclaredPresence } from './cel-presence.ts';
 import { declareType } from './cel-types.ts';
 import type { Schema } from './schema.ts';
 
@@ -20,7 +21,12 @@ export function compileExpression(text: string, variables: Variables): Compiled 
     return { ok: false, problem: problemText(text, checked.error) };
   }
   const { type = 'dyn' } = checked;
-  return { ok: true, type, evaluate: evaluator(text, Object.keys(variables)) };
+  const run = parse(text, Object.keys(variables));
+  const undeclared = undeclaredPresence(run.ast, variables);
+  if (undeclared !== undefined) {
+    return { ok: false, problem: located(text, undeclared.offset, `undefined field '${undeclared.field}'`) };
+  }
+  return { ok: true, type, evaluate: (values) => run({ ...values }) as unknown };
 }
 
 function newEnvironment(): Environment {
@@ -39,20 +45,22 @@ function checkExpression(text: string, variables: Variables): TypeCheckResult {
 }
 
 /** The checked types are not repeated when it runs: values come straight from objects that fit their schema. */
-function evaluator(text: string, names: readonly string[]): Expression {
+function parse(text: string, names: readonly string[]): ParseResult {
   const environment = newEnvironment();
   for (const name of names) {
     environment.registerVariable(name, 'dyn');
   }
-  const run = environment.parse(text);
-  return (values) => run({ ...values }) as unknown;
+  return environment.parse(text);
 }
 
-/** The message in the form that the API server gives it: place, reason, and the line with a mark below. */
 function problemText(text: string, error: TypeCheckResult['error']): string {
   const reason = reasonText(error);
   const start = error?.range?.start ?? 0;
-  const offset = reason.startsWith('undefined field') && text[start - 1] === '.' ? start - 1 : start;
+  return located(text, reason.startsWith('undefined field') && text[start - 1] === '.' ? start - 1 : start, reason);
+}
+
+/** The message in the form that the API server gives it: place, reason, and the line with a mark below. */
+function located(text: string, offset: number, reason: string): string {
   const before = text.slice(0, offset).split('\n');
   const column = before.at(-1)?.length ?? 0;
   const line = text.split('\n')[before.length - 1] ?? '';

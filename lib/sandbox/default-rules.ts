@@ -24,6 +24,7 @@ export const defaultRules: Readonly<Record<string, Rule>> = {
   'networking.v1.NetworkPolicySpec': networkPolicy,
   'rbac.v1.Subject': subject,
   'autoscaling.v2.HorizontalPodAutoscalerSpec': autoscaler,
+  'apiextensions.v1.CustomResourceDefinition': definition,
   'apiextensions.v1.CustomResourceDefinitionNames': definitionNames,
 };
 
@@ -200,8 +201,22 @@ function scaling({ scaleUp, scaleDown }: Json): Json {
   };
 }
 
+/** Until its names are accepted. */
+function definition(object: Json): Json {
+  const storage = listAt(object, 'spec', 'versions').filter((version) => at(version, 'storage') === true);
+  const storedVersions = storage.map((version) => at(version, 'name'));
+  return {
+    status: {
+      conditions: null,
+      acceptedNames: { plural: '', kind: '' },
+      storedVersions,
+      ...objectAt(object, 'status'),
+    },
+  };
+}
+
 function definitionNames({ kind, singular, listKind }: Json): Json {
-  if (typeof kind !== 'string') {
+  if (typeof kind !== 'string' || kind === '') {
     return {};
   }
   return {
