@@ -1,8 +1,9 @@
 import { matchesLabelSelector } from '../kube/selector.ts';
 import type { KubeObject } from '../kube/wire.ts';
+import { admin } from './authenticate.ts';
 import type { Cluster } from './cluster.ts';
 import { create } from './create.ts';
-import { type Caller, controller, type InternalApi, type KindRef } from './internal.ts';
+import type { Caller, InternalApi, KindRef } from './internal.ts';
 import type { Kind } from './kinds.ts';
 import { modify } from './modify.ts';
 import { remove } from './remove.ts';
@@ -25,7 +26,7 @@ export function createInternalApi(
     return kind;
   }
 
-  function writeFor(ref: KindRef, target: { name?: string; namespace?: string }, as = controller('sandbox')): Write {
+  function writeFor(ref: KindRef, target: { name?: string; namespace?: string }, as = admin): Write {
     const { name, namespace } = target;
     const kind = kindOf(ref);
     return {

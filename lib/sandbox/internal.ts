@@ -48,7 +48,8 @@ export interface Clock {
 /**
  * How the parts of the sandbox that act by themselves (controllers, garbage collection, access rules) reach the objects.
  * Reads are synchronous, current and not copied: what they return must not be changed.
- * Writes take the way of a request: admission, validation, managed fields; access rules do not bind them.
+ * Writes take the way of a request: admission, validation, managed fields; access rules do not bind them. Without a
+ * caller they are the administrator's.
  */
 export interface InternalApi {
   get(kind: KindRef, name: string, namespace?: string): KubeObject | undefined;
