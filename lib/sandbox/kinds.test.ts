@@ -1,25 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { comparePriority, createKinds, type Kind } from './kinds.ts';
-import { freeform } from './schema.ts';
+import { anyKind } from './testing/kind.ts';
 
 function kind(group: string, version: string, plural: string): Kind {
-  return {
-    group,
-    version,
-    plural,
-    kind: plural.toUpperCase(),
-    listKind: 'List',
-    singular: '',
-    shortNames: [],
-    categories: [],
-    namespaced: true,
-    verbs: [],
-    subresources: [],
-    columns: [],
-    isCustom: false,
-    fieldSelectors: [],
-    schema: freeform,
-  };
+  return anyKind({ group, version, plural, kind: plural.toUpperCase() });
 }
 
 describe('kinds', () => {

@@ -1,29 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Kind } from './kinds.ts';
 import { listPage, type Page } from './list.ts';
 import type { ListQuery } from './list-options.ts';
-import { freeform } from './schema.ts';
 import { ApiError } from './status.ts';
 import { createStore, type Store } from './store.ts';
+import { anyKind } from './testing/kind.ts';
 
-const things: Kind = {
-  group: '',
-  version: 'v1',
-  plural: 'things',
-  kind: 'Thing',
-  listKind: 'ThingList',
-  singular: 'thing',
-  shortNames: [],
-  categories: [],
-  namespaced: true,
-  verbs: [],
-  subresources: [],
-  columns: [],
-  fieldSelectors: [],
-  schema: freeform,
-  isCustom: false,
-};
+const things = anyKind();
 
 function query(fields: Partial<ListQuery> = {}): ListQuery {
   return { labels: [], fields: [], limit: 0, wantsBookmarks: false, ...fields };

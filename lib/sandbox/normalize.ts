@@ -1,10 +1,11 @@
+import { canonicalTime } from './canonical-time.ts';
 import { fieldSchema, itemSchema } from './item-step.ts';
 import type { Schema } from './schema.ts';
 import { isList, isObject, type Json } from './value.ts';
 
 /**
  * A built-in object as it looks after the API server has read and written it:
- * without undeclared fields, nulls, empty lists and empty maps. What is already so comes back as the same object.
+ * without undeclared fields, nulls, empty lists and empty maps, times in UTC. What is already so comes back as the same object.
  */
 export function normalize<T>(value: T, schema: Schema): T;
 export function normalize(value: unknown, schema: Schema): unknown {
@@ -13,6 +14,9 @@ export function normalize(value: unknown, schema: Schema): unknown {
   }
   if (isList(value)) {
     return normalizeItems(value, itemSchema(schema));
+  }
+  if (typeof value === 'string' && schema.format === 'date-time') {
+    return canonicalTime(value, schema.definition);
   }
   return isObject(value) ? normalizeFields(value, schema) : value;
 }

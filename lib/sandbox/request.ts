@@ -1,5 +1,3 @@
-import type { Caller } from './internal.ts';
-
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /** A request on objects, read from method and address as the API server's request info is. */
@@ -16,17 +14,6 @@ export interface ResourceRequest {
 /** Where a request goes: to objects, or to another path of the server. */
 export type Route =
   { readonly to: 'objects'; readonly request: ResourceRequest } | { readonly to: 'path'; readonly verb: string };
-
-/** What every part of the pipeline may want to know about one request. */
-export interface Context {
-  readonly caller: Caller;
-  readonly query: URLSearchParams;
-  readonly userAgent: string;
-  /** Ends when the client goes away or the sandbox closes. */
-  readonly signal: AbortSignal;
-  /** Sends a `Warning` header with the answer. */
-  warn(text: string): void;
-}
 
 /** Parts of namespaces that are not kinds inside them. */
 const namespaceSubresources = new Set(['status', 'finalize']);

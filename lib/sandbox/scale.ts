@@ -37,7 +37,7 @@ export async function serveScale(call: Call): Promise<Answer> {
 }
 
 /** How an object looks as a Scale, and what a Scale changes about it. */
-export function scaleView(kind: Kind): View {
+function scaleView(kind: Kind): View {
   const paths = kind.scale ?? builtInPaths;
   return {
     show: (object) => scaleOf(object, paths),

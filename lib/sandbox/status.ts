@@ -165,13 +165,6 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   });
 }
 
-export function notAcceptable(available: readonly string[]): ApiError {
-  return new ApiError(406, {
-    reason: 'NotAcceptable',
-    message: `only the following media types are accepted: ${available.join(', ')}`,
-  });
-}
-
 function named({ group, plural, name }: Subject): string {
   return `${group === '' ? plural : `${plural}.${group}`} "${name}"`;
 }
