@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Body, Reply, Target } from './client.ts';
 import { pod } from './samples.ts';
-import { expectCode, useScratch } from './scratch.ts';
+import { useScratch } from './scratch.ts';
 
 /** Evictions and the budgets that bound them. */
 export function evictionCases(target: () => Target): void {
@@ -14,14 +14,10 @@ export function evictionCases(target: () => Target): void {
       return call('POST', path('pods', name, 'eviction'), { body });
     }
 
-    async function readyPod(name: string, app: string): Promise<Body> {
-      const { create, patch, path } = scratch();
+    async function readyPod(name: string, app: string): Promise<void> {
+      const { create, until } = scratch();
       await create('pods', pod(name, { labels: { app } }));
-      const conditions = [{ type: 'Ready', status: 'True' }];
-      return expectCode(
-        200,
-        await patch('strategic', path('pods', name, 'status'), { status: { phase: 'Running', conditions } }),
-      );
+      await until('pods', name, isReady);
     }
 
     async function budget(app: string, spec: object, pods: number): Promise<void> {
@@ -101,4 +97,9 @@ export function evictionCases(target: () => Target): void {
       expect((await get('poddisruptionbudgets', 'dry')).status).toMatchObject({ disruptionsAllowed: 1 });
     });
   });
+}
+
+function isReady({ status }: Body): boolean {
+  const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
+  return conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True');
 }
