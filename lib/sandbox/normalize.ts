@@ -1,3 +1,4 @@
+import { canonicalQuantity } from './canonical-quantity.ts';
 import { canonicalTime } from './canonical-time.ts';
 import { fieldSchema, itemSchema } from './item-step.ts';
 import type { Schema } from './schema.ts';
@@ -5,7 +6,8 @@ import { isList, isObject, type Json } from './value.ts';
 
 /**
  * A built-in object as it looks after the API server has read and written it:
- * without undeclared fields, nulls, empty lists and empty maps, times in UTC. What is already so comes back as the same object.
+ * without undeclared fields, nulls, empty lists and empty maps, times in UTC, quantities in their shortest
+ * form. What is already so comes back as the same object.
  */
 export function normalize<T>(value: T, schema: Schema): T;
 export function normalize(value: unknown, schema: Schema): unknown {
@@ -17,6 +19,9 @@ export function normalize(value: unknown, schema: Schema): unknown {
   }
   if (typeof value === 'string' && schema.format === 'date-time') {
     return canonicalTime(value, schema.definition);
+  }
+  if (schema.format === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {
+    return canonicalQuantity(value);
   }
   return isObject(value) ? normalizeFields(value, schema) : value;
 }
