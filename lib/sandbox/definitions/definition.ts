@@ -32,9 +32,12 @@ export function checkDefinition(report: Report, object: Json): void {
     report.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group');
   }
   checkGroup(report, field(value, path, 'group'), object);
+  if (isMissing(at(value, 'scope'))) {
+    report.required('spec.scope');
+  }
   checkOneOf(report, field(value, path, 'scope'), ['Cluster', 'Namespaced']);
-  checkNames(report, field(value, path, 'names'));
   checkVersions(report, { path, value });
+  checkNames(report, field(value, path, 'names'));
   checkConversion(report, field(value, path, 'conversion'));
   if (at(value, 'preserveUnknownFields') === true) {
     const detail =

@@ -23,7 +23,7 @@ export function checkDisruptionBudget(report: Report, object: Json): void {
 export function checkAutoscaler(report: Report, object: Json): void {
   const { minReplicas = 1, maxReplicas = 0, scaleTargetRef } = objectAt(object, 'spec');
   if (Number(maxReplicas) < 1) {
-    report.invalid('spec.maxReplicas', maxReplicas, 'must be greater than 0');
+    report.required('spec.maxReplicas', 'must be set and greater than 0');
   }
   if (Number(maxReplicas) < Number(minReplicas)) {
     report.invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`');
@@ -63,6 +63,9 @@ export function checkStorageClass(report: Report, object: Json): void {
 }
 
 export function checkEndpointSlice(report: Report, object: Json): void {
+  if (isMissing(object['addressType'])) {
+    report.required('addressType');
+  }
   checkOneOf(report, field(object, '', 'addressType'), ['FQDN', 'IPv4', 'IPv6']);
   for (const [index, endpoint] of listAt(object, 'endpoints').entries()) {
     if (listAt(endpoint, 'addresses').length === 0) {

@@ -64,7 +64,7 @@ export function checkClusterRoleBinding(report: Report, object: Json): void {
 function checkBinding(report: Report, object: Json, kinds: readonly string[]): void {
   const { path, value } = field(object, '', 'roleRef');
   checkOneOf(report, field(value, path, 'apiGroup'), [group]);
-  checkOneOf(report, field(value, path, 'kind'), kinds);
+  checkOneOf(report, { path: `${path}.kind`, value: at(value, 'kind') ?? '' }, kinds);
   if (isMissing(at(value, 'name'))) {
     report.required('roleRef.name');
   }

@@ -101,7 +101,9 @@ function checkWorkload(report: Report, { path, value }: Place, kind: string): vo
 
 function checkWorkloadSelector(report: Report, selector: Place, kind: string): boolean {
   if (!isObject(selector.value)) {
-    report.required(selector.path);
+    if (kind !== 'daemonset') {
+      report.required(selector.path);
+    }
     return true;
   }
   const isValid = checkSelector(report, selector);
