@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createPlainServer } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { type Certificates, createCertificates } from '../sandbox/certificates.ts';
+import { callWebhook, createWebhookClient, type WebhookClient, type WebhookTarget } from './call.ts';
+import { type AdmissionReview, reviewOf } from './review.ts';
+
+type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
+
+const question = reviewOf({
+  uid: 'u',
+  kind: { group: '', version: 'v1', kind: 'Pod' },
+  resource: { group: '', version: 'v1', resource: 'pods' },
+  operation: 'CREATE',
+  userInfo: { username: 'bob' },
+  object: {},
+  oldObject: null,
+  options: null,
+});
+const answer: AdmissionReview = {
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  response: { uid: 'u', allowed: true },
+};
+
+let certificates: Certificates;
+let server: Server;
+let client: WebhookClient;
+let handler: Handler = answerWell;
+let connections = 0;
+
+beforeAll(async () => {
+  certificates = await createCertificates(new Date());
+  const { certificate, key } = certificates;
+  server = createServer({ cert: certificate, key }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => handler(request, Buffer.concat(chunks).toString(), response));
+  });
+  server.on('secureConnection', () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  client = createWebhookClient();
+});
+
+afterEach(() => {
+  handler = answerWell;
+});
+
+afterAll(async () => {
+  client.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+describe('a call of a webhook', () => {
+  it('looks like that of an API server', async () => {
+    const seen: { url?: string; headers?: object; body?: unknown } = {};
+    handler = (request, body, response) => {
+      Object.assign(seen, { url: request.url, headers: request.headers, body: JSON.parse(body) as unknown });
+      answerWell(request, body, response);
+    };
+
+    await expect(call('/hook')).resolves.toEqual(answer);
+
+    expect(seen.url).toBe('/hook?timeout=3s');
+    expect(seen.body).toEqual(question);
+    expect(seen.headers).toMatchObject({
+      host: `127.0.0.1:${port()}`,
+      'user-agent': 'kube-apiserver-admission',
+      'content-type': 'application/json',
+      accept: 'application/json, */*',
+    });
+  });
+
+  it('keeps the connection for the next one', async () => {
+    await call('/');
+    const before = connections;
+
+    await call('/a');
+    await call('/b');
+
+    expect(connections).toBe(before);
+  });
+
+  it('goes to the address of a Service under its name', async () => {
+    const seen: (string | undefined)[] = [];
+    handler = (request, body, response) => {
+      seen.push(request.headers.host);
+      answerWell(request, body, response);
+    };
+
+    await client.call(
+      {
+        url: 'https://kubernetes.default.svc:443/hook',
+        serverName: 'kubernetes.default.svc',
+        ca: certificates.ca,
+        address: { host: '127.0.0.1', port: port() },
+      },
+      question,
+      { timeoutMs: 3000 },
+    );
+
+    expect(seen).toEqual(['kubernetes.default.svc:443']);
+  });
+
+  it('fails when the certificate is for another name', async () => {
+    const target = {
+      ...targetOf('/'),
+      url: `https://hook.a.svc:${port()}/`,
+      address: { host: '127.0.0.1', port: port() },
+    };
+
+    await expect(client.call(target, question, { timeoutMs: 3000 })).rejects.toThrow(
+      /tls: failed to verify certificate: x509: certificate is valid for 127\.0\.0\.1, .*, not hook\.a\.svc$/,
+    );
+  });
+
+  it('fails when the certificate is not trusted', async () => {
+    await expect(client.call({ url: targetOf('/').url }, question, { timeoutMs: 3000 })).rejects.toThrow(
+      `Post "https://127.0.0.1:${port()}/?timeout=3s": tls: failed to verify certificate: x509: certificate signed by unknown authority`,
+    );
+  });
+
+  it.each<[string, Handler, string]>([
+    ['404', status(404), 'the server could not find the requested resource'],
+    ['400', status(400), 'the server rejected our request for an unknown reason'],
+    ['403', status(403), 'unknown'],
+    ['500', status(500), 'an error on the server ("unknown") has prevented the request from succeeding'],
+    ['500 with a text', status(500, 'boom', 'text/plain'), 'an error on the server ("boom") has prevented'],
+    ['418', status(418), 'the server responded with the status code 418 but did not return more information'],
+    ['a Status', status(500, '{"kind":"Status","message":"custom"}'), 'custom'],
+    ['nothing', status(200), '0-length response with status code: 200 and content type: application/json'],
+    ['a text', status(200, 'hello'), "couldn't get version/kind; json parse error: json: cannot unmarshal string"],
+    ['a list', status(200, '[]'), "couldn't get version/kind; json parse error: json: cannot unmarshal array"],
+    ['another kind', status(200, '{"apiVersion":"v1","kind":"Pod"}'), 'no kind "Pod" is registered for version "v1"'],
+    [
+      'an older version',
+      status(200, '{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"}'),
+      'converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
+    ],
+    ['a wrong type', status(200, '{"response":{"allowed":"yes"}}'), 'cannot unmarshal string into Go struct field'],
+    ['bad base64', status(200, '{"response":{"patch":"!"}}'), 'illegal base64 data at input byte 0'],
+    ['the end of the connection', (request) => request.socket.destroy(), ': EOF'],
+  ])('fails when it gets %s', async (_name, reply, message) => {
+    handler = reply;
+
+    await expect(call('/')).rejects.toThrow(message);
+  });
+
+  it('ends with its time', async () => {
+    handler = () => undefined;
+
+    await expect(client.call(targetOf('/slow'), question, { timeoutMs: 50 })).rejects.toThrow(
+      `Post "https://127.0.0.1:${port()}/slow?timeout=1s": context deadline exceeded`,
+    );
+  });
+
+  it('ends when the caller gives up', async () => {
+    handler = () => undefined;
+    const giveUp = new AbortController();
+
+    const called = callWebhook(targetOf('/slow'), question, { timeoutMs: 5000, signal: giveUp.signal });
+    giveUp.abort();
+
+    await expect(called).rejects.toThrow('Post "https://127.0.0.1');
+  });
+
+  it('says where nobody listens', async () => {
+    const free = await freePort();
+
+    await expect(client.call({ url: `https://127.0.0.1:${free}/?a=b` }, question, { timeoutMs: 3000 })).rejects.toThrow(
+      `Post "https://127.0.0.1:${free}/?a=b&timeout=3s": dial tcp 127.0.0.1:${free}: connect: connection refused`,
+    );
+  });
+
+  it('says when the other side does not speak TLS', async () => {
+    const plain = createPlainServer((_request, response) => response.end());
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    const { port: at } = plain.address() as AddressInfo;
+
+    await expect(client.call({ url: `https://127.0.0.1:${at}/` }, question, { timeoutMs: 3000 })).rejects.toThrow(
+      'http: server gave HTTP response to HTTPS client',
+    );
+    await new Promise((resolve) => plain.close(resolve));
+  });
+});
+
+function answerWell(_request: IncomingMessage, _body: string, response: ServerResponse): void {
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+}
+
+function status(code: number, text = '', contentType = 'application/json'): Handler {
+  return (_request, _body, response) => response.writeHead(code, { 'content-type': contentType }).end(text);
+}
+
+function port(): number {
+  return (server.address() as AddressInfo).port;
+}
+
+function targetOf(path: string): WebhookTarget {
+  return { url: `https://127.0.0.1:${port()}${path}`, ca: certificates.ca };
+}
+
+function call(path: string): Promise<AdmissionReview> {
+  return client.call(targetOf(path), question, { timeoutMs: 3000 });
+}
+
+async function freePort(): Promise<number> {
+  const probe = createPlainServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port: free } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return free;
+}
