@@ -5,8 +5,8 @@ import { isList, isObject, type Json } from './value.ts';
 
 /** The live value with the applied one laid over it: shared containers are merged, everything else is replaced. */
 export function mergeApplied(live: unknown, applied: unknown, schema: Schema): unknown {
-  if (applied === undefined) {
-    return live;
+  if (applied === undefined || (applied === null && hasParts(live, schema))) {
+    return live; // null says nothing about what a container has
   }
   const form = formOf(schema, applied);
   if (form === 'leaf' || form !== formOf(schema, live)) {
@@ -16,6 +16,11 @@ export function mergeApplied(live: unknown, applied: unknown, schema: Schema): u
     return mergeItems(live, applied, schema);
   }
   return isObject(live) && isObject(applied) ? mergeFields(live, applied, schema) : applied;
+}
+
+function hasParts(value: unknown, schema: Schema): boolean {
+  const parts = formOf(schema, value) !== 'leaf' && (isObject(value) || isList(value)) ? Object.keys(value) : [];
+  return parts.length > 0;
 }
 
 function mergeFields(live: Json, applied: Json, schema: Schema): Json {
