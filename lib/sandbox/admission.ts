@@ -4,6 +4,8 @@ import { internalError, patchOf } from './admission-answer.ts';
 import { type AdmissionOptions, ask, type Question, questionFor, throwUnlessIgnored } from './admission-call.ts';
 import { isExempt, type Webhook } from './admission-match.ts';
 import type { Admission, Attributes } from './attributes.ts';
+import { DecodeError } from './go-types.ts';
+import { inspectBuiltIn } from './inspect.ts';
 import type { KindRef } from './internal.ts';
 import { applyJsonPatch, JsonPatchProblem } from './json-patch.ts';
 import type { Kind } from './kinds.ts';
@@ -106,7 +108,20 @@ function patched(
     throw internalError(`admission webhook "${webhook.name}" ${what}`);
   }
   const result = patchedObject(inVersionOf(object, kind), operations);
+  assertTyped(attributes, result);
   return complete(attributes.kind, inVersionOf(result, attributes.kind));
+}
+
+/** What a webhook made must still be an object of its kind. Custom ones are validated later. */
+function assertTyped({ kind, subresource }: Attributes, object: KubeObject): void {
+  if (kind.isCustom || subresource !== undefined) {
+    return;
+  }
+  try {
+    inspectBuiltIn({ ...object }, kind.schema);
+  } catch (error) {
+    throw error instanceof DecodeError ? internalError(error.message) : error;
+  }
 }
 
 function patchedObject(object: KubeObject, operations: readonly unknown[]): KubeObject {

@@ -16,11 +16,12 @@ const longestWarnings = 4096;
 
 /** Writes a complete answer. */
 export async function respond(response: ServerResponse, { code, text }: Answer, manner: Manner): Promise<void> {
-  const body = await formatted(text, manner);
+  // As bytes: Node would join a text with the headers and encode those a second time.
+  const body = Buffer.from(await formatted(text, manner));
   response.statusCode = code;
   setCommonHeaders(response, manner.warnings);
   response.setHeader('content-type', manner.isYaml ? 'application/yaml' : 'application/json');
-  response.setHeader('content-length', Buffer.byteLength(body));
+  response.setHeader('content-length', body.length);
   response.end(manner.isHead ? undefined : body);
 }
 
