@@ -140,22 +140,21 @@ describe('the client library against the sandbox', () => {
     await informer.stop();
   });
 
-  it('scales, evicts and reads objects of any kind', async () => {
+  it('scales, and reads objects of any kind', async () => {
     const apps = config.makeApiClient(AppsV1Api);
     await apps.createNamespacedDeployment({ namespace, body: deployment('any') });
 
-    const scale = await apps.readNamespacedDeploymentScale({ namespace, name: 'any' });
-    await apps.replaceNamespacedDeploymentScale({
-      namespace,
-      name: 'any',
-      body: Object.assign(scale, { spec: { replicas: 0 } }),
-    });
+    const { spec } = await apps.readNamespacedDeploymentScale({ namespace, name: 'any' });
+    // Without a resourceVersion: the controllers write the same object meanwhile.
+    const body = { metadata: { namespace, name: 'any' }, spec: { replicas: 0 } };
+    await apps.replaceNamespacedDeploymentScale({ namespace, name: 'any', body });
     const found = await KubernetesObjectApi.makeApiClient(config).read({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: { name: 'any', namespace },
     });
 
+    expect(spec?.replicas).toBe(1);
     expect(found).toMatchObject({ spec: { replicas: 0 } });
   });
 
