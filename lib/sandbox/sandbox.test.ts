@@ -125,6 +125,17 @@ describe('a sandbox', () => {
     expect(await json(other)).toMatchObject({ items: [{ note: 'hello', regarding: { name: 'p' } }] });
   });
 
+  it('keeps the finalizers of a namespace that is replaced without them', async () => {
+    const body = JSON.stringify({ metadata: { name: 'default', labels: { a: 'b' } } });
+
+    const replaced = await call('/api/v1/namespaces/default', { method: 'PUT', body });
+
+    expect(await json(replaced)).toMatchObject({
+      metadata: { labels: { a: 'b' } },
+      spec: { finalizers: ['kubernetes'] },
+    });
+  });
+
   it('gives Services addresses and keeps them', async () => {
     const services = '/api/v1/namespaces/default/services';
     const body = { metadata: { name: 'web' }, spec: { type: 'NodePort', ports: [{ port: 80 }] } };

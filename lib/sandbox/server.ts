@@ -53,7 +53,7 @@ async function exchange(options: ServerOptions, exchange: Exchange): Promise<voi
   try {
     await handle(options, exchange);
   } catch (error) {
-    await refuse(exchange, error);
+    await refuse(exchange, error).catch(() => exchange.response.destroy());
   }
 }
 

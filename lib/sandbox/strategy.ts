@@ -103,7 +103,9 @@ export function beforeUpdate(kind: Kind, object: KubeObject, old: KubeObject, su
   if (subresource === 'status') {
     return statusUpdate(kind, object, old);
   }
-  const kept = hasStatus(kind) ? withStatus(object, (old as Json)['status']) : object;
+  const own =
+    resourceName(kind) === 'namespaces' && subresource === undefined ? withOldFinalizers(object, old) : object;
+  const kept = hasStatus(kind) ? withStatus(own, (old as Json)['status']) : own;
   const generation = subresource === 'binding' ? generationOf(old.metadata ?? {}) : generationAfter(kind, kept, old);
   return { ...kept, metadata: { ...kept.metadata, ...generation } };
 }
@@ -162,6 +164,13 @@ function newStatus(kind: Kind, object: KubeObject): Json | undefined {
   }
   const status = emptyStatus[resourceName(kind)] ?? {};
   return resourceName(kind) === 'pods' ? { ...status, qosClass: qosClass(object) } : status;
+}
+
+/** The finalizers in a namespace's spec change through `finalize` alone. */
+function withOldFinalizers(namespace: KubeObject, old: KubeObject): KubeObject {
+  const { finalizers: _sent, ...spec } = objectAt(namespace, 'spec');
+  const { finalizers } = objectAt(old, 'spec');
+  return { ...namespace, ...{ spec: finalizers === undefined ? spec : { ...spec, finalizers } } };
 }
 
 /** Keeps a namespace until it is empty. */
