@@ -89,8 +89,7 @@ export function needsResourceVersion(kind: Kind): boolean {
 }
 
 /** What the server decides about a new object, whatever the client sent. */
-export function beforeCreate(kind: Kind, sent: KubeObject): KubeObject {
-  const object = resourceName(kind) === 'namespaces' ? withNamespaceFinalizer(sent) : sent;
+export function beforeCreate(kind: Kind, object: KubeObject): KubeObject {
   const { generation: _sent, ...metadata } = object.metadata ?? {};
   return {
     ...(hasStatus(kind) ? withStatus(object, newStatus(kind, object)) : object),
@@ -173,8 +172,11 @@ function withOldFinalizers(namespace: KubeObject, old: KubeObject): KubeObject {
   return { ...namespace, ...{ spec: finalizers === undefined ? spec : { ...spec, finalizers } } };
 }
 
-/** Keeps a namespace until it is empty. */
-function withNamespaceFinalizer(namespace: KubeObject): KubeObject {
+/** Keeps a namespace until it is empty; nobody owns this, so it comes after ownership is told. */
+export function heldUntilEmpty(kind: Kind, namespace: KubeObject): KubeObject {
+  if (resourceName(kind) !== 'namespaces') {
+    return namespace;
+  }
   const finalizers = new Set([...listAt(namespace, 'spec', 'finalizers'), 'kubernetes']);
   return { ...namespace, ...{ spec: { ...objectAt(namespace, 'spec'), finalizers: [...finalizers] } } };
 }
