@@ -5,7 +5,7 @@ import { generatedName } from './generate-name.ts';
 import type { Kind } from './kinds.ts';
 import { withAddresses } from './service-address.ts';
 import { alreadyExists, invalid } from './status.ts';
-import { beforeCreate } from './strategy.ts';
+import { beforeCreate, heldUntilEmpty } from './strategy.ts';
 import { withMarks } from './workload-marks.ts';
 import { attributes, mutate, subjectOf, withManagers, type Write } from './write.ts';
 
@@ -23,7 +23,7 @@ export async function create(
   const tracked = isApplied ? object : withManagers(cluster, write, object);
   const mutated = await mutate(cluster, write, 'CREATE', { object: tracked });
   const initial = initialise(cluster, kind, cluster.rules.complete(kind, mutated));
-  const named = withMarks(kind, withAddresses(kind, initial));
+  const named = allotted(kind, initial);
   cluster.rules.check({ kind, object: named });
   await cluster.admission.validate(attributes(write, 'CREATE', { object: named }));
   return commitNew(cluster, write, named);
@@ -42,6 +42,11 @@ function fresh({ kind, namespace }: Write, sent: KubeObject): KubeObject {
   }: Metadata & { selfLink?: unknown } = sent.metadata ?? {};
   const placed: Metadata = { ...metadata, ...(namespace === undefined ? {} : { namespace }) };
   return beforeCreate(kind, { ...sent, metadata: placed });
+}
+
+/** The object with what the server gives it and nobody owns. */
+function allotted(kind: Kind, object: KubeObject): KubeObject {
+  return heldUntilEmpty(kind, withMarks(kind, withAddresses(kind, object)));
 }
 
 function initialise(cluster: Cluster, kind: Kind, object: KubeObject): KubeObject {
