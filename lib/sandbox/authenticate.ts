@@ -42,7 +42,7 @@ export function authenticatePlain(headers: Headers, options: AuthenticateOptions
   return bearerToken(headers) === undefined ? admin : authenticate(headers, options);
 }
 
-export function unauthorized(): ApiError {
+function unauthorized(): ApiError {
   return new ApiError(401, { reason: 'Unauthorized', message: 'Unauthorized' });
 }
 

@@ -113,13 +113,26 @@ describe('a refusal', () => {
   });
 });
 
-it('counts a Namespace as being inside itself', () => {
-  expect(accessOf({ verb: 'get', group: '', version: 'v1', plural: 'namespaces', name: 'a' })).toEqual({
-    verb: 'get',
-    group: '',
-    resource: 'namespaces',
-    namespace: 'a',
-    name: 'a',
+describe('the access that a request asks for', () => {
+  it('counts a Namespace as being inside itself', () => {
+    expect(accessOf({ verb: 'get', group: '', version: 'v1', plural: 'namespaces', name: 'a' })).toEqual({
+      verb: 'get',
+      group: '',
+      resource: 'namespaces',
+      namespace: 'a',
+      name: 'a',
+    });
+  });
+
+  it.each([
+    ['metadata.name=a', 'a'],
+    ['spec.x=y,metadata.name==a', 'a'],
+    ['metadata.name!=a', undefined],
+    [null, undefined],
+  ])('takes the name from %j', (selector, name) => {
+    const list = { verb: 'list', group: '', version: 'v1', plural: 'pods' } as const;
+
+    expect(accessOf(list, selector).name).toBe(name);
   });
 });
 

@@ -8,6 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Wire } from '../kube/wire.ts';
 import type { Caller, InternalApi, KindRef } from './internal.ts';
+import { present } from './present.ts';
 import type { ResourceRequest } from './request.ts';
 import { ApiError } from './status.ts';
 
@@ -55,7 +56,7 @@ export interface Authorizer {
 
 const rbacGroup = 'rbac.authorization.k8s.io';
 export const roles: KindRef = { group: rbacGroup, plural: 'roles' };
-export const roleBindings: KindRef = { group: rbacGroup, plural: 'rolebindings' };
+const roleBindings: KindRef = { group: rbacGroup, plural: 'rolebindings' };
 export const clusterRoles: KindRef = { group: rbacGroup, plural: 'clusterroles' };
 export const clusterRoleBindings: KindRef = { group: rbacGroup, plural: 'clusterrolebindings' };
 
@@ -96,17 +97,16 @@ export function createAuthorizer(api: Pick<InternalApi, 'get' | 'list'>): Author
   };
 }
 
-/** What a request on objects asks for. */
-export function accessOf({ verb, group, plural, subresource, namespace, name }: ResourceRequest): ResourceAccess {
-  const place = group === '' && plural === 'namespaces' ? name : namespace;
-  return {
-    verb,
-    group,
-    resource: plural,
-    ...(subresource === undefined ? {} : { subresource }),
-    ...(place === undefined ? {} : { namespace: place }),
-    ...(name === undefined ? {} : { name }),
-  };
+/** What a request on objects asks for. A list of the one object that its selector names counts as naming it. */
+export function accessOf(request: ResourceRequest, fieldSelector?: string | null): ResourceAccess {
+  const { verb, group, plural, subresource, namespace } = request;
+  const name = request.name ?? selectedName(fieldSelector);
+  const place = group === '' && plural === 'namespaces' ? request.name : namespace;
+  return { verb, group, resource: plural, ...present({ subresource, namespace: place, name }) };
+}
+
+function selectedName(fieldSelector: string | null | undefined): string | undefined {
+  return /(?:^|,)metadata\.name==?([^,]+)/.exec(fieldSelector ?? '')?.[1];
 }
 
 /** The refusal of a request, word for word as the API server gives it. */

@@ -11,8 +11,8 @@ import { negotiate } from './negotiate.ts';
 import { serveObjects } from './objects.ts';
 import type { Definitions } from './openapi.ts';
 import { servePath } from './paths.ts';
-import { type Access, forbidden } from './rbac.ts';
-import { parseRoute, type ResourceRequest, type Route } from './request.ts';
+import { type Access, accessOf, forbidden } from './rbac.ts';
+import { parseRoute, type ResourceRequest } from './request.ts';
 import { type Manner, refusalOf, respond, setCommonHeaders } from './respond.ts';
 import { badRequest, methodNotAllowed, notServed, unknownKind, UnknownPath } from './status.ts';
 
@@ -73,7 +73,8 @@ async function handle(options: ServerOptions, exchange: Exchange): Promise<void>
   if (route === undefined) {
     throw methodNotAllowed();
   }
-  const caller = admitCaller(options, message.headersDistinct, accessOf(route, path));
+  const access = route.to === 'path' ? { verb: route.verb, path } : accessOf(route.request, query.get('fieldSelector'));
+  const caller = admitCaller(options, message.headersDistinct, access);
   if (route.to === 'objects') {
     await handleObjects(options, exchange, { request: route.request, query, caller });
     return;
@@ -101,23 +102,6 @@ function admitCaller(options: ServerOptions, headers: Headers, access: Access): 
     throw forbidden(caller, access, reason);
   }
   return caller;
-}
-
-function accessOf(route: Route, path: string): Access {
-  if (route.to === 'path') {
-    return { verb: route.verb, path };
-  }
-  const { verb, group, plural, subresource, namespace, name } = route.request;
-  const isNamespace = group === '' && plural === 'namespaces';
-  const place = isNamespace ? name : namespace;
-  return {
-    verb,
-    group,
-    resource: plural,
-    ...(subresource !== undefined && { subresource }),
-    ...(place !== undefined && { namespace: place }),
-    ...(name !== undefined && { name }),
-  };
 }
 
 async function handleObjects(
