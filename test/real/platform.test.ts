@@ -17,14 +17,15 @@ import { waitUntil } from './wait.ts';
 const patience = 240_000;
 
 describe('host-census on the real event path', () => {
+  const running = new AsyncDisposableStack();
   let cluster: Cluster;
   let census: Census;
 
   beforeAll(async () => {
-    cluster = await startCluster();
+    cluster = running.use(await startCluster());
     await installRights(cluster, shipped);
   }, patience);
-  afterAll(() => cluster.stop());
+  afterAll(() => running.disposeAsync());
 
   /** A scenario begins without Ingresses and without a census. */
   function scenario(name: string, run: () => Promise<void>): void {

@@ -16,25 +16,22 @@ const operations = 3000;
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
 describe('our event source beside the real adapter', () => {
+  const running = new AsyncDisposableStack();
   let cluster: Cluster;
   let proxy: Proxy;
   let client: Client;
   let kubeconfig: string;
 
   beforeAll(async () => {
-    cluster = await startCluster();
-    client = createClient(cluster.access);
-    proxy = await startProxy(Number(new URL(cluster.access.url).port));
+    cluster = running.use(await startCluster());
+    client = running.adopt(createClient(cluster.access), ({ close }) => close());
+    proxy = running.use(await startProxy(Number(new URL(cluster.access.url).port)));
     kubeconfig = join(cluster.site.directory, 'watching.kubeconfig');
     const url = `https://127.0.0.1:${proxy.port}`;
     writeFileSync(kubeconfig, kubeconfigText({ ...cluster.access, url }), { mode: 0o600 });
   }, patience);
 
-  afterAll(async () => {
-    client.close();
-    await proxy.close();
-    await cluster.stop();
-  });
+  afterAll(() => running.disposeAsync());
 
   it(
     'tells the same, event for event, of thousands of creates, updates and deletes',

@@ -5,8 +5,10 @@ const whole: readonly PartName[] = [...api, 'kube-controller-manager', 'kube-sch
 
 /** The parts that `<suite>.test.ts` starts: a run builds those of the suites it runs, and no others. */
 export const suites: Readonly<Record<string, readonly PartName[]>> = {
+  admission: api,
   cluster: whole,
   contract: whole,
+  delivery: [...api, 'receive-adapter', 'mtping', 'broker-ingress', 'broker-filter'],
   parts: [],
   platform: [...api, 'receive-adapter', 'queue-proxy'],
   source: [...api, 'receive-adapter'],

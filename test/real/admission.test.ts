@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { createClient, type Client, type Reply } from '../contract/api/client.ts';
+import { readAudit } from './audit.ts';
+import { shipped } from './census.ts';
+import { createServingCertificate } from './certificates.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import { installRights, startFunction, usernameOf, type RealFunction } from './function.ts';
+import { applyManifest } from './manifests.ts';
+import { waitUntil } from './wait.ts';
+
+const patience = 120_000;
+const service = 'host-census-webhook';
+const { namespace } = standardSite;
+const refusing = { 'host-census.kube-reflex.dev/refuse': 'true' };
+
+describe('host-census as a webhook of the real API server', () => {
+  const running = new AsyncDisposableStack();
+  let cluster: Cluster;
+  let client: Client;
+  let tlsPort: number;
+  let environment: Readonly<Record<string, string>>;
+  let subject: RealFunction;
+
+  beforeAll(async () => {
+    cluster = running.use(await startCluster());
+    client = running.adopt(createClient(cluster.access), ({ close }) => close());
+    await installRights(cluster, shipped);
+    tlsPort = cluster.site.base + 10;
+    const { directory } = cluster.site;
+    const { certificateFile, keyFile, caBundle } = await createServingCertificate(
+      directory,
+      `${service}.${namespace}.svc`,
+    );
+    environment = { TLS_PORT: String(tlsPort), TLS_CERT_FILE: certificateFile, TLS_KEY_FILE: keyFile };
+    subject = await startFunction(cluster, shipped, { port: 0, part: 'webhook', environment });
+    await applyManifest(client, hereAs(service));
+    for (const configuration of configurations()) {
+      await applyManifest(client, reaching(configuration, tlsPort, caBundle));
+    }
+    await waitUntil('the webhook is asked', async () => (await create('probe', refusing)).code === 403);
+  }, patience);
+
+  afterAll(() => running.disposeAsync());
+
+  it('refuses what the function refuses, in its words', async () => {
+    const { code, body } = await create('refused', refusing);
+
+    expect(code).toBe(403);
+    expect(body.message).toBe(
+      'admission webhook "validate.host-census.kube-reflex.dev" denied the request: ' +
+        'the annotation host-census.kube-reflex.dev/refuse asks for it',
+    );
+  });
+
+  it('lets everything else through, and sees updates too', async () => {
+    const made = await create('allowed', {});
+    const changed = await client.call('PATCH', `${ingressesIn('default')}/allowed`, {
+      body: { metadata: { annotations: refusing } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+
+    expect([made.code, changed.code]).toEqual([201, 403]);
+  });
+
+  it('is not asked about its own namespace', async () => {
+    expect((await create('own', refusing, namespace)).code).toBe(201);
+  });
+
+  it('stands in nobody’s way when it is down, and is asked again when it is back', async () => {
+    await subject.running.stop();
+    const down = await create('while-down', refusing);
+    subject = await startFunction(cluster, shipped, { port: 0, part: 'webhook', environment });
+    const back = await create('when-back', refusing);
+
+    expect([down.code, back.code]).toEqual([201, 403]);
+  });
+
+  it('asks the API server for nothing, as its account has no rights', () => {
+    const account = usernameOf('host-census', 'webhook');
+
+    expect(readAudit(cluster).filter(({ user }) => user.username === account)).toEqual([]);
+  });
+
+  function create(name: string, annotations: Readonly<Record<string, string>>, place = 'default'): Promise<Reply> {
+    const backend = { service: { name: 'web', port: { number: 80 } } };
+    return client.call('POST', ingressesIn(place), {
+      body: { metadata: { name, annotations }, spec: { defaultBackend: backend } },
+      query: name === 'probe' ? { dryRun: 'All' } : {},
+    });
+  }
+});
+
+function ingressesIn(place: string): string {
+  return `/apis/networking.k8s.io/v1/namespaces/${place}/ingresses`;
+}
+
+function configurations(): Manifest[] {
+  return renderFunction(shipped.definition).manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
+}
+
+/** The shipped Service, on a machine without cluster networking. */
+function hereAs(name: string): Manifest {
+  const spec = { type: 'ExternalName', externalName: 'localhost' };
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace }, spec };
+}
+
+interface Webhook {
+  readonly clientConfig: { readonly service: object };
+}
+
+/** The shipped configuration with what only a running cluster knows: where the process is, and whom to trust. */
+function reaching(configuration: Manifest, port: number, caBundle: string): Manifest {
+  const webhooks = (configuration['webhooks'] as Webhook[]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { caBundle, service: { ...webhook.clientConfig.service, port } },
+  }));
+  return { ...configuration, webhooks };
+}

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { placesOf } from './binaries.ts';
+import type { AnyManifest } from './manifests.ts';
+import { products, type ProductName } from './parts.ts';
+
+/**
+ * The manifests in a folder of a product's own module, say its CRDs: `config/core/resources`. The module's `config`
+ * is kept beside the programs that were built from it, so that it too serves a machine without Go.
+ */
+export function moduleManifests(product: ProductName, folder: string): AnyManifest[] {
+  const directory = join(keptConfig(product), folder);
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.yaml'))
+    .flatMap((name) => parseAllDocuments(readFileSync(join(directory, name), 'utf8')))
+    .map((document) => document.toJS() as AnyManifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+/** The directory that holds `config`; filled the first time. */
+function keptConfig(product: ProductName): string {
+  const { version } = products[product];
+  const kept = join(placesOf(process.env).cache, `${product}-${version}-config`);
+  if (!existsSync(kept)) {
+    mkdirSync(dirname(kept), { recursive: true });
+    const fresh = mkdtempSync(`${kept}-`);
+    cpSync(join(moduleSource(product), 'config'), join(fresh, 'config'), { recursive: true });
+    settle(fresh, kept);
+  }
+  return kept;
+}
+
+/** Whoever comes first wins; the copies are equal. */
+function settle(fresh: string, kept: string): void {
+  try {
+    renameSync(fresh, kept);
+  } catch (error) {
+    if (!existsSync(kept)) {
+      throw error;
+    }
+  }
+}
+
+function moduleSource(product: ProductName): string {
+  const { module, version } = products[product];
+  const text = execFileSync('go', ['mod', 'download', '-json', `${module}@${version}`], {
+    cwd: join(import.meta.dirname, 'modules', product),
+    encoding: 'utf8',
+  });
+  return (JSON.parse(text) as { Dir: string }).Dir;
+}
