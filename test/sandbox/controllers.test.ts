@@ -274,6 +274,8 @@ describe('a DaemonSet', () => {
 
     await sandbox.api.create(nodes, { metadata: { name: 'late' } });
     await eventually(() => list(pods).some(({ spec }) => spec?.nodeName === 'late'), 'a pod on the new node');
+    await eventually(() => running() === list(nodes).length, 'it runs too');
+    await settle();
     clock.turn(readyMs);
     await eventually(
       () => get(daemonSets, 'agent').status?.numberAvailable === list(nodes).length,
@@ -287,6 +289,7 @@ describe('a DaemonSet', () => {
     await sandbox.api.create(daemonSets, set);
     const total = list(nodes).length;
     await eventually(() => running() === total, 'a pod on each node');
+    await settle();
     clock.turn(readyMs);
     await eventually(() => get(daemonSets, 'agent').status?.numberAvailable === total, 'all available');
     const fewest: number[] = [];

@@ -22,17 +22,38 @@ export function startControllers(
   api: InternalApi,
   { podReadyMs = defaultPodReadyMs }: ControllersOptions = {},
 ): () => void {
+  const { api: held, stop: stopWrites } = stoppable(api);
   const stops = [
-    startDeployments(api),
-    startReplicaSets(api),
-    startScheduler(api),
-    startKubelets(api, { podReadyMs }),
-    startNodes(api),
-    startDisruption(api),
-    startClusterRoles(api),
-    startStatefulSets(api),
-    startDaemonSets(api),
-    startJobs(api),
+    stopWrites,
+    startDeployments(held),
+    startReplicaSets(held),
+    startStatefulSets(held),
+    startDaemonSets(held),
+    startJobs(held),
+    startScheduler(held),
+    startKubelets(held, { podReadyMs }),
+    startNodes(held),
+    startDisruption(held),
+    startClusterRoles(held),
   ];
   return () => stops.forEach((stop) => stop());
+}
+
+/** After `stop` nothing is written any more, however long the work under way: a large rollout ends at once. */
+function stoppable(api: InternalApi): { readonly api: InternalApi; readonly stop: () => void } {
+  let isStopped = false;
+  function ifRunning<T>(write: () => Promise<T>): Promise<T> {
+    return isStopped ? Promise.reject(new Error('the controllers have stopped')) : write();
+  }
+  return {
+    api: {
+      ...api,
+      create: (...write) => ifRunning(() => api.create(...write)),
+      update: (...write) => ifRunning(() => api.update(...write)),
+      remove: (...write) => ifRunning(() => api.remove(...write)),
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
 }
