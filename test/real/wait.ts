@@ -20,6 +20,10 @@ export async function waitFor<T>(
 }
 
 /** The same for a plain condition. */
-export async function waitUntil(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  await waitFor(what, async () => ((await holds()) ? true : undefined));
+export async function waitUntil(
+  what: string,
+  holds: () => Promise<boolean> | boolean,
+  withinMs?: number,
+): Promise<void> {
+  await waitFor(what, async () => ((await holds()) ? true : undefined), withinMs);
 }
