@@ -117,6 +117,15 @@ describe('trouble with the API server', () => {
     await expect(kube.list(pods)).rejects.toMatchObject({ kind, code, reason });
   });
 
+  it('tries again where rights are missing, as they are for a moment when an API server starts', async () => {
+    const message = 'pods is forbidden: User "system:serviceaccount:a:b" cannot list resource "pods" in API group ""';
+    const { kube } = await cluster((_request, response) =>
+      json(response, 403, { kind: 'Status', reason: 'Forbidden', message }),
+    );
+
+    await expect(kube.list(pods)).rejects.toMatchObject({ kind: 'unavailable', code: 403 });
+  });
+
   it('waits as long as the server asks, if that is short', async () => {
     let tries = 0;
     const { kube, calls } = await cluster((_request, response) => {
@@ -294,6 +303,7 @@ describe('writing a plan', () => {
   it.each([
     ['a failed test of a JSON patch', 422, {}, 'conflict'],
     ['an object that vanished', 404, {}, 'conflict'],
+    ['an admission that was refused', 403, {}, 'impossible'],
     ['an invalid value', 422, { causes: [{ reason: 'FieldValueInvalid' }] }, 'impossible'],
     ['a field that another manager owns', 409, { causes: [{ reason: 'FieldManagerConflict' }] }, 'impossible'],
   ])('takes %s for what it is', async (_what, code, details, kind) => {

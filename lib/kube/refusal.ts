@@ -39,9 +39,16 @@ function kindOf(code: number, status: Partial<Status>): FailureKind {
     case 401:
     case 410:
       return 'unavailable';
+    case 403:
+      return lacksRights(status) ? 'unavailable' : 'impossible';
     default:
       return code >= 500 ? 'unavailable' : 'impossible';
   }
+}
+
+/** An API server that has just started refuses what it will allow in a moment, and a missing right may yet be granted. */
+function lacksRights({ message = '' }: Partial<Status>): boolean {
+  return / cannot [a-z]+ (resource|path) /.test(message);
 }
 
 /** Another manager owns a field of an apply, and will own it at the next try too. */

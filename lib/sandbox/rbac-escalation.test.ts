@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { KubeObject } from '../kube/wire.ts';
 import type { Attributes } from './attributes.ts';
 import type { Kind } from './kinds.ts';
 import { type Authorizer, type PolicyRule, ruleAllows } from './rbac.ts';
@@ -37,9 +38,7 @@ describe('granting', () => {
   });
 
   it('lets a change pass that leaves the rules alone', () => {
-    expect(() =>
-      grant({ rules: [everything] }, [], { operation: 'UPDATE', old: { ...{ rules: [everything] } } }),
-    ).not.toThrow();
+    expect(() => grant({ rules: [everything] }, [], { operation: 'UPDATE', old: role([everything]) })).not.toThrow();
   });
 
   it('needs what the role gives to bind it, or the right to bind', () => {
@@ -60,6 +59,10 @@ describe('granting', () => {
     expect(() => grant({ rules: [everything] }, [], { caller })).not.toThrow();
   });
 });
+
+function role(rules: readonly PolicyRule[]): KubeObject & { rules: readonly PolicyRule[] } {
+  return { kind: 'Role', rules };
+}
 
 function rbac(): string {
   return 'rbac.authorization.k8s.io';
@@ -82,11 +85,7 @@ function grant(object: object, held: readonly PolicyRule[], changes: Partial<Att
     warn: () => undefined,
     ...changes,
   };
-  assertMayGrant(
-    attributes,
-    { get: (_kind, name) => (name === 'reader' ? { ...{ rules: [readPods] } } : undefined) },
-    authorizer,
-  );
+  assertMayGrant(attributes, { get: (_kind, name) => (name === 'reader' ? role([readPods]) : undefined) }, authorizer);
 }
 
 function kindOf(plural: string): Kind {

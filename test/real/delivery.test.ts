@@ -47,6 +47,7 @@ describe('real senders', () => {
 
       await tickTo(census.client, everySecond(source), entrance);
       await census.untilHosts(['a.example']);
+      await relay.idle();
 
       const tick = relay.passed.at(0);
       expect(tick?.status).toBe(204);
@@ -87,6 +88,7 @@ describe('real senders', () => {
         answers.push((await send(entrance, { ...event, path: entrance.pathname })).status);
       }
 
+      await relay.idle();
       const byHand = relay.passed.filter(({ headers }) => headers['ce-name'] === 'by-hand');
       expect(answers).toEqual([200, 200, 204]);
       expect(byHand.map(({ headers }) => headers['ce-fnsource'])).toEqual(['host-census']);

@@ -291,7 +291,7 @@ describe('host-census on the real event path', () => {
 });
 
 function drift(path: EventPath): Promise<number> {
-  return path.function.metric('kube_reflex_host_census_drift_total');
+  return path.function.metric('kube_reflex_drift_total');
 }
 
 async function healthOf(path: EventPath, which: string): Promise<number> {

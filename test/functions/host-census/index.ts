@@ -1,4 +1,4 @@
-import { defineFunction, type Context, type Wake } from '../../../lib/function/define.ts';
+import { defineFunction, type Context } from '../../../lib/function/define.ts';
 import { configMaps, ingresses, namespaces } from '../../../lib/kube/resource.ts';
 import { Config } from './config.ts';
 import { plan } from './plan.ts';
@@ -61,11 +61,7 @@ export default defineFunction({
   ],
 });
 
-async function sync({ kube, metrics, namespace, config }: Context<Config>, { tick }: Wake): Promise<void> {
+async function sync({ kube, namespace, config }: Context<Config>): Promise<void> {
   const place = { namespace, name: config.CONFIG_MAP };
-  const difference = plan(await observe(kube, place), place);
-  await kube.run(difference);
-  if (tick && difference.steps.length > 0) {
-    metrics.counter('drift_total', 'Ticks that found something to repair, since an event was lost.').add();
-  }
+  await kube.run(plan(await observe(kube, place), place));
 }
