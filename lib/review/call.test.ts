@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createPlainServer } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { type Certificates, createCertificates } from '../sandbox/certificates.ts';
+import { type Certificates, createCertificates } from '../sandbox/requests/certificates.ts';
 import { callWebhook, createWebhookClient, type WebhookClient, type WebhookTarget } from './call.ts';
 import { type AdmissionReview, reviewOf } from './review.ts';
 

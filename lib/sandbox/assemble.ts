@@ -1,22 +1,22 @@
 import { createWebhookClient } from '../review/call.ts';
-import { createWebhookAdmission } from './admission.ts';
-import { admitPod } from './admission-pods.ts';
-import type { Admission } from './attributes.ts';
+import { createWebhookAdmission } from './admission/admission.ts';
+import { admitPod } from './admission/admission-pods.ts';
+import type { Admission } from './admission/attributes.ts';
 import type { Cluster } from './cluster.ts';
 import type { Clock, InternalApi, KindRef } from './internal.ts';
 import { createInternalApi } from './internal-api.ts';
 import { builtInKinds, createKinds, type Kind, type Kinds } from './kinds.ts';
-import { isLeftOut } from './left-out.ts';
-import { createMatchConditions } from './match-condition.ts';
-import { assertNamespaceAccepts } from './namespace-lifecycle.ts';
-import { createObjectRules } from './object-rules.ts';
-import type { Definitions } from './openapi.ts';
-import { allowAll, type Authorizer, createAuthorizer } from './rbac.ts';
-import { assertMayGrant } from './rbac-escalation.ts';
-import { createSchemas } from './schema.ts';
+import { isLeftOut } from './discovery/left-out.ts';
+import { createMatchConditions } from './admission/match-condition.ts';
+import { assertNamespaceAccepts } from './lifecycle/namespace-lifecycle.ts';
+import { createObjectRules } from './write/object-rules.ts';
+import type { Definitions } from './discovery/openapi.ts';
+import { allowAll, type Authorizer, createAuthorizer } from './access/rbac.ts';
+import { assertMayGrant } from './access/rbac-escalation.ts';
+import { createSchemas } from './schema/schema.ts';
 import { readDefinitionTable, readKindTable } from './schema/tables.ts';
-import { createStore, type StoreOptions } from './store.ts';
-import { createTokens } from './tokens.ts';
+import { createStore, type StoreOptions } from './store/store.ts';
+import { createTokens } from './access/tokens.ts';
 
 export interface AssembleOptions extends StoreOptions {
   readonly clock: Clock;

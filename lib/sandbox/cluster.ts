@@ -1,11 +1,11 @@
-import type { Admission } from './attributes.ts';
+import type { Admission } from './admission/attributes.ts';
 import type { Clock } from './internal.ts';
 import type { Kinds } from './kinds.ts';
-import type { Authorizer } from './rbac.ts';
-import type { ObjectRules } from './rules.ts';
-import type { Schemas } from './schema.ts';
-import type { Store } from './store.ts';
-import type { Tokens } from './tokens.ts';
+import type { Authorizer } from './access/rbac.ts';
+import type { ObjectRules } from './write/rules.ts';
+import type { Schemas } from './schema/schema.ts';
+import type { Store } from './store/store.ts';
+import type { Tokens } from './access/tokens.ts';
 
 /** What every request works on. */
 export interface Cluster {

@@ -1,13 +1,13 @@
 import { matchesLabelSelector } from '../kube/selector.ts';
 import type { KubeObject } from '../kube/wire.ts';
-import { admin } from './authenticate.ts';
+import { admin } from './access/authenticate.ts';
 import type { Cluster } from './cluster.ts';
-import { create } from './create.ts';
+import { create } from './write/create.ts';
 import type { Caller, InternalApi, KindRef } from './internal.ts';
 import type { Kind } from './kinds.ts';
-import { modify } from './modify.ts';
-import { remove } from './remove.ts';
-import type { Write } from './write.ts';
+import { modify } from './write/modify.ts';
+import { remove } from './write/remove.ts';
+import type { Write } from './write/write.ts';
 
 const nobody: KubeObject = { apiVersion: 'meta.k8s.io/v1' };
 

@@ -1,5 +1,5 @@
 import type { KindRef } from './internal.ts';
-import type { Schema, Schemas } from './schema.ts';
+import type { Schema, Schemas } from './schema/schema.ts';
 import type { Column as TableColumn, Kind as TableKind, Subresource } from './schema/tables.ts';
 
 export type { Subresource } from './schema/tables.ts';

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { assemble } from './assemble.ts';
-import { authenticate, authenticatePlain } from './authenticate.ts';
-import { bootstrap } from './bootstrap.ts';
-import { createCertificates } from './certificates.ts';
+import { authenticate, authenticatePlain } from './access/authenticate.ts';
+import { bootstrap } from './lifecycle/bootstrap.ts';
+import { createCertificates } from './requests/certificates.ts';
 import { systemClock } from './clock.ts';
 import { startControllers } from './controllers/start.ts';
 import { createFaults, type Faults } from './faults.ts';
-import { startGarbageCollector } from './garbage.ts';
+import { startGarbageCollector } from './lifecycle/garbage.ts';
 import type { Clock, InternalApi } from './internal.ts';
-import { type Kubeconfig, kubeconfigFor } from './kubeconfig.ts';
-import { type Listener, listenPlain, listenTls } from './listener.ts';
-import { startNamespaces } from './namespaces.ts';
-import { present } from './present.ts';
-import { serveDefinitions } from './serve-definitions.ts';
-import { createHandler } from './server.ts';
+import { type Kubeconfig, kubeconfigFor } from './requests/kubeconfig.ts';
+import { type Listener, listenPlain, listenTls } from './requests/listener.ts';
+import { startNamespaces } from './lifecycle/namespaces.ts';
+import { present } from './read/present.ts';
+import { serveDefinitions } from './definitions/serve-definitions.ts';
+import { createHandler } from './requests/server.ts';
 
 export interface SandboxOptions {
   /** Of the TLS listener; 0 takes a free one. */

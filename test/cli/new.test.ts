@@ -8,7 +8,7 @@ import { apiVersion as apiVersionOf, configMaps } from '../../lib/kube/resource.
 import type { Running } from '../../lib/main.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
-import { kubeconfigFor } from '../../lib/sandbox/kubeconfig.ts';
+import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
 import { borrowCheckout } from './checkout.ts';

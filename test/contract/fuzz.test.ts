@@ -3,7 +3,7 @@ import https from 'node:https';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Definition } from '../../lib/function/define.ts';
-import { createCertificates } from '../../lib/sandbox/certificates.ts';
+import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 import { noCluster, send, startApp, type Sent } from '../http.ts';
 import { environmentOf, functionsUnderTest } from './functions.ts';
 

@@ -4,7 +4,7 @@ import type { Call } from '../../lib/kube/client.ts';
 import { apiVersion, groupVersion, namespaces } from '../../lib/kube/resource.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { partName, standardSite, type Part } from '../../lib/manifests/manifest.ts';
-import { kubeconfigFor } from '../../lib/sandbox/kubeconfig.ts';
+import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
 import { environmentOf, functionsUnderTest, watchesOf } from './functions.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { configMaps, type Deployment, deployments, mutatingWebhooks, pods } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { AdmissionRequest, AdmissionReview } from '../../lib/review/review.ts';
-import { createCertificates } from '../../lib/sandbox/certificates.ts';
+import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 
 type Reply = (request: AdmissionRequest, message: IncomingMessage, response: ServerResponse) => void;

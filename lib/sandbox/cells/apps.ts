@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/wire.ts';
-import { humanDuration } from '../age.ts';
-import { at, objectAt, stringAt } from '../value.ts';
+import { humanDuration } from '../read/age.ts';
+import { at, objectAt, stringAt } from '../schema/value.ts';
 import {
   type Cells,
   containersCell,

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/wire.ts';
-import { humanDuration } from '../age.ts';
-import { isObject, type Json, listAt, objectAt } from '../value.ts';
-import { at, stringAt } from '../value.ts';
+import { humanDuration } from '../read/age.ts';
+import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
+import { at, stringAt } from '../schema/value.ts';
 
 export type CellValue = string | number | boolean | null;
 

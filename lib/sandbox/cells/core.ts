@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/wire.ts';
 import { isTrueCondition } from './condition.ts';
-import { asCoreEvent } from '../convert.ts';
-import { listAt, objectAt, stringAt } from '../value.ts';
+import { asCoreEvent } from '../read/convert.ts';
+import { listAt, objectAt, stringAt } from '../schema/value.ts';
 import {
   ago,
   agoCell,

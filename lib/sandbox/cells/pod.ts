@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/wire.ts';
-import { type Json, listAt, objectAt, stringAt } from '../value.ts';
+import { type Json, listAt, objectAt, stringAt } from '../schema/value.ts';
 import { ago, type Cells, missing, numberAt, objectsAt, textCell } from './cell.ts';
 
 export const podCells: Cells = {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/wire.ts';
-import { stringAt } from '../value.ts';
+import { stringAt } from '../schema/value.ts';
 import { type Cells, countCell, numberCell, objectsAt, textCell, unset } from './cell.ts';
 
 const webhooks: Cells = { Webhooks: countCell('webhooks') };

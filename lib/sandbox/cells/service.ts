@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/wire.ts';
-import { listAt, objectAt, stringAt } from '../value.ts';
+import { listAt, objectAt, stringAt } from '../schema/value.ts';
 import { type Cells, joined, labelsText, missing, objectsAt, textCell } from './cell.ts';
 
 export const serviceCells: Cells = {

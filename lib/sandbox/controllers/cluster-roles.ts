@@ -1,7 +1,7 @@
 import { matchesLabelSelector } from '../../kube/selector.ts';
 import { type Caller, controller, type InternalApi } from '../internal.ts';
-import { type ClusterRole, clusterRoles, type PolicyRule } from '../rbac.ts';
-import { isEqual } from '../value.ts';
+import { type ClusterRole, clusterRoles, type PolicyRule } from '../access/rbac.ts';
+import { isEqual } from '../schema/value.ts';
 import { keyOf, parseKey } from './owned.ts';
 import { createQueue } from './queue.ts';
 

@@ -1,7 +1,7 @@
 import type { Deployment, ReplicaSet } from '../../kube/resource.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import { type Caller, controller, type InternalApi } from '../internal.ts';
-import { isEqual } from '../value.ts';
+import { isEqual } from '../schema/value.ts';
 import { adopt } from './adopt.ts';
 import { createdNews, deadlineOf, deploymentStatus, foundNews } from './deployment-status.ts';
 import { deployments, replicaSets } from './kinds.ts';

@@ -1,5 +1,5 @@
 import type { Deployment, ReplicaSet } from '../../kube/resource.ts';
-import { isEqual } from '../value.ts';
+import { isEqual } from '../schema/value.ts';
 import {
   ceilingOf,
   desiredAnnotation,

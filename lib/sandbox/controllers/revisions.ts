@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/wire.ts';
 import type { Caller, InternalApi } from '../internal.ts';
-import { isEqual } from '../value.ts';
+import { isEqual } from '../schema/value.ts';
 import { type ControllerRevision, controllerRevisions } from './kinds.ts';
 import { contentHash, controllerReference, type PodTemplate } from './template.ts';
 import { removeObject } from './writes.ts';

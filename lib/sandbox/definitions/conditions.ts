@@ -1,4 +1,4 @@
-import { at, isEqual, type Json, listAt, objectAt, stringAt } from '../value.ts';
+import { at, isEqual, type Json, listAt, objectAt, stringAt } from '../schema/value.ts';
 
 interface Condition {
   readonly type: string;

@@ -1,7 +1,7 @@
-import { customSchema } from '../custom-schema.ts';
+import { customSchema } from './custom-schema.ts';
 import type { Column, Kind, ScalePaths, Subresource } from '../kinds.ts';
-import type { Schema } from '../schema.ts';
-import { at, isObject, listAt, objectAt, stringAt } from '../value.ts';
+import type { Schema } from '../schema/schema.ts';
+import { at, isObject, listAt, objectAt, stringAt } from '../schema/value.ts';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const partVerbs = ['get', 'patch', 'update'];

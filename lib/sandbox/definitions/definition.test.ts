@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/wire.ts';
-import { withDefaults } from '../defaults.ts';
-import { createSchemas } from '../schema.ts';
+import { withDefaults } from '../defaults/defaults.ts';
+import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable } from '../schema/tables.ts';
 import { invalid } from '../status.ts';
 import { validate } from '../validation/validation.ts';
-import type { Json } from '../value.ts';
+import type { Json } from '../schema/value.ts';
 import { definitionStatus } from './conditions.ts';
 import { customKinds } from './custom-kinds.ts';
 

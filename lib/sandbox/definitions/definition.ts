@@ -1,9 +1,9 @@
-import { customSchema } from '../custom-schema.ts';
-import { freeform, type Schema } from '../schema.ts';
+import { customSchema } from './custom-schema.ts';
+import { freeform, type Schema } from '../schema/schema.ts';
 import { checkName, checkOneOf, checkRequiredName, field, isMissing, type Place } from '../validation/fields.ts';
 import { label1035, subdomain } from '../validation/names.ts';
 import type { Report } from '../validation/report.ts';
-import { at, isEqual, isObject, type Json, listAt, stringAt } from '../value.ts';
+import { at, isEqual, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
 import { checkDefaults } from './defaults.ts';
 import { checkSharing } from './lists.ts';
 import { checkRules } from './rules.ts';

@@ -1,4 +1,4 @@
-import { isObject, type Json, listAt, objectAt } from '../value.ts';
+import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
 import { checkOneOf, type Place } from '../validation/fields.ts';
 import type { Report } from '../validation/report.ts';
 import { innerSchemas } from './structural.ts';

@@ -1,7 +1,7 @@
-import { type Compiled, compileExpression } from '../cel.ts';
-import { ruleVariables } from '../custom-schema.ts';
-import type { Schema } from '../schema.ts';
-import { at, isObject, type Json, listAt, stringAt } from '../value.ts';
+import { type Compiled, compileExpression } from './cel.ts';
+import { ruleVariables } from './custom-schema.ts';
+import type { Schema } from '../schema/schema.ts';
+import { at, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
 import { checkOneOf } from '../validation/fields.ts';
 import type { Report } from '../validation/report.ts';
 

@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, listAt, objectAt } from '../value.ts';
+import { isList, isObject, type Json, listAt, objectAt } from '../schema/value.ts';
 import { checkOneOf, isMissing, type Place } from '../validation/fields.ts';
 import type { Report } from '../validation/report.ts';
 

@@ -1,4 +1,4 @@
-import { at, isObject, listAt } from '../value.ts';
+import { at, isObject, listAt } from '../schema/value.ts';
 import { isMissing, type Place } from '../validation/fields.ts';
 import type { Report } from '../validation/report.ts';
 

@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds.ts';
-import { freeform } from '../schema.ts';
+import { freeform } from '../schema/schema.ts';
 
 /** A kind for tests: of free form, in namespaces, with nothing special about it. */
 export function anyKind(fields: Partial<Kind> = {}): Kind {

@@ -1,4 +1,4 @@
-import { at, isEqual, type Json, stringAt } from '../value.ts';
+import { at, isEqual, type Json, stringAt } from '../schema/value.ts';
 import { checkNotNegative, checkOneOf, field, isMissing, type Place } from './fields.ts';
 import { checkPodTemplate } from './pod.ts';
 import type { Report } from './report.ts';

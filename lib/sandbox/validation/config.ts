@@ -1,4 +1,4 @@
-import { at, isEqual, type Json, objectAt } from '../value.ts';
+import { at, isEqual, type Json, objectAt } from '../schema/value.ts';
 import { checkName, isMissing } from './fields.ts';
 import { configKey } from './names.ts';
 import type { Report } from './report.ts';

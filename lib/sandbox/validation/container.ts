@@ -1,5 +1,5 @@
-import { printGo } from '../strict-decode.ts';
-import { isObject, listAt, objectAt, stringAt } from '../value.ts';
+import { printGo } from '../requests/strict-decode.ts';
+import { isObject, listAt, objectAt, stringAt } from '../schema/value.ts';
 import {
   checkName,
   checkOneOf,

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../value.ts';
+import { isObject, type Json } from '../schema/value.ts';
 import { type NameRule, labelValue, percent, qualifiedName } from './names.ts';
 import type { Report } from './report.ts';
 

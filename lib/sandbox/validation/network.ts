@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { at, isObject, type Json, listAt, stringAt } from '../value.ts';
+import { at, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
 import {
   checkLabels,
   checkName,

@@ -1,4 +1,4 @@
-import { at, isEqual, type Json, listAt, objectAt } from '../value.ts';
+import { at, isEqual, type Json, listAt, objectAt } from '../schema/value.ts';
 import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing } from './fields.ts';
 import type { Report } from './report.ts';
 

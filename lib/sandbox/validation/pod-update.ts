@@ -1,4 +1,4 @@
-import { at, isEqual, isObject, type Json, listAt, objectAt } from '../value.ts';
+import { at, isEqual, isObject, type Json, listAt, objectAt } from '../schema/value.ts';
 import type { Report } from './report.ts';
 
 const detail =

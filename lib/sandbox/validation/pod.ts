@@ -1,4 +1,4 @@
-import { isObject, listAt } from '../value.ts';
+import { isObject, listAt } from '../schema/value.ts';
 import { checkContainer } from './container.ts';
 import {
   checkLabels,

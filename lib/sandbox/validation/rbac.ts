@@ -1,4 +1,4 @@
-import { at, isEqual, type Json, listAt } from '../value.ts';
+import { at, isEqual, type Json, listAt } from '../schema/value.ts';
 import { checkOneOf, field, isMissing, type Place } from './fields.ts';
 import type { Report } from './report.ts';
 

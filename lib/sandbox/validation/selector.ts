@@ -1,4 +1,4 @@
-import { isObject, listAt, objectAt } from '../value.ts';
+import { isObject, listAt, objectAt } from '../schema/value.ts';
 import { checkLabels, checkName, field, type Place } from './fields.ts';
 import { qualifiedName } from './names.ts';
 import type { Report } from './report.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/wire.ts';
-import { withDefaults } from '../defaults.ts';
-import { normalize } from '../normalize.ts';
-import { createSchemas } from '../schema.ts';
+import { withDefaults } from '../defaults/defaults.ts';
+import { normalize } from '../write/normalize.ts';
+import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable, readKindTable, type Kind } from '../schema/tables.ts';
 import { invalid } from '../status.ts';
 import { validate } from './validation.ts';

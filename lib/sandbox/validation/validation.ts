@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/wire.ts';
 import { checkDefinition } from '../definitions/definition.ts';
 import type { Cause } from '../status.ts';
-import type { Json } from '../value.ts';
+import type { Json } from '../schema/value.ts';
 import { checkCronJob, checkJob, checkJobUpdate } from './batch.ts';
 import { checkConfigMap, checkImmutable, checkSecret, checkSecretUpdate } from './config.ts';
 import { checkMetadata } from './metadata.ts';

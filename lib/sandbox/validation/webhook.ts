@@ -1,5 +1,5 @@
-import { matchConditionProblem } from '../match-condition.ts';
-import { at, type Json, listAt } from '../value.ts';
+import { matchConditionProblem } from '../admission/match-condition.ts';
+import { at, type Json, listAt } from '../schema/value.ts';
 import {
   checkName,
   checkOneOf,

@@ -1,5 +1,5 @@
 import { matchesLabelSelector } from '../../kube/selector.ts';
-import { at, isEqual, isObject, type Json, objectAt } from '../value.ts';
+import { at, isEqual, isObject, type Json, objectAt } from '../schema/value.ts';
 import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing, type Place } from './fields.ts';
 import { checkPodSpec, checkPodTemplate } from './pod.ts';
 import type { Report } from './report.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bundle } from '../../../deploy/bundle.ts';
 import { launch } from '../../../deploy/launch.ts';
-import { createCertificates } from '../../../lib/sandbox/certificates.ts';
+import { createCertificates } from '../../../lib/sandbox/requests/certificates.ts';
 import { benchProgram, start, type Program } from './program.ts';
 
 /** A bundled function and the API server that it asks, for as long as a bench takes. */

@@ -1,0 +1,51 @@
+import type { DaemonSet } from '../../kube/resource.ts';
+import type { KubeObject } from '../../kube/wire.ts';
+import type { Job } from '../controllers/kinds.ts';
+import type { Kind } from '../kinds.ts';
+import { resourceName } from './strategy.ts';
+
+const templateGeneration = 'deprecated.daemonset.template.generation';
+
+/** What the API server writes on new Jobs and DaemonSets so that their pods can be told apart. */
+export function withMarks(kind: Kind, object: KubeObject): KubeObject {
+  switch (resourceName(kind)) {
+    case 'jobs.batch':
+      return withSelector(object);
+    case 'daemonsets.apps':
+      return withTemplateGeneration(object);
+    default:
+      return object;
+  }
+}
+
+/** A Job selects its pods by its own uid, unless it wants to choose itself. */
+function withSelector(job: Job): Job {
+  const { metadata, spec } = job;
+  if (spec === undefined || spec.manualSelector === true || spec.selector !== undefined) {
+    return job;
+  }
+  const { uid = '', name = '' } = metadata ?? {};
+  const marks = {
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
+  };
+  const { template } = spec;
+  const labels = { ...template.metadata?.labels, ...marks };
+  return {
+    ...job,
+    metadata: { ...metadata, labels: metadata?.labels ?? labels },
+    spec: {
+      ...spec,
+      selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  };
+}
+
+function withTemplateGeneration(set: DaemonSet): DaemonSet {
+  const { metadata } = set;
+  const annotations = { ...metadata?.annotations, [templateGeneration]: '1' };
+  return { ...set, metadata: { ...metadata, annotations } };
+}
