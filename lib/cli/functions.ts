@@ -30,13 +30,10 @@ export async function loadFunction(folder: string): Promise<Found> {
 }
 
 async function foldersOf(root: string): Promise<string[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch((error: unknown) => {
-    if (isMissing(error)) {
-      return [];
-    }
-    throw error;
-  });
-  const folders = entries
+  if (!(await exists(root))) {
+    return [];
+  }
+  const folders = (await readdir(root, { withFileTypes: true }))
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(root, name))
     .sort();
@@ -51,10 +48,6 @@ export async function exists(path: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 function isDefinition(value: unknown): value is Definition {
