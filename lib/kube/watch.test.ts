@@ -46,29 +46,31 @@ describe('a watch', () => {
       (response) => response.write(line('ADDED', 'a')),
       { kind: 'unavailable', message: 'watch configmaps: the connection went silent' },
     ],
-    [
-      'a server that never answers',
-      () => undefined,
-      { kind: 'unavailable', message: expect.stringContaining('no answer in time') as unknown },
-    ],
   ] satisfies [string, (response: ServerResponse) => unknown, object][])(
     'fails on %s',
     async (_what, script, failure) => {
       await expect(collectFrom(script)).rejects.toMatchObject(failure);
     },
   );
+
+  it('gives up on a server that never answers', async () => {
+    await expect(collectFrom(() => undefined, 50)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'GET /api/v1/configmaps: no answer in time',
+    });
+  });
 });
 
 function line(type: string, name: string): string {
   return `${JSON.stringify({ type, object: { metadata: { name } } })}\n`;
 }
 
-async function collectFrom(script: (response: ServerResponse) => unknown): Promise<WatchEvent[]> {
+async function collectFrom(script: (response: ServerResponse) => unknown, deadlineMs = 30_000): Promise<WatchEvent[]> {
   const server = http.createServer((_request, response) => script(response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const reach = { server: new URL(`http://127.0.0.1:${port}`), tls: {}, headers: {} };
-  const transport = createTransport(() => Promise.resolve(reach), { deadlineMs: 100 });
+  const transport = createTransport(() => Promise.resolve(reach), { deadlineMs });
   closers.push(() => {
     transport.close();
     server.closeAllConnections();
