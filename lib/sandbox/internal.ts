@@ -81,6 +81,12 @@ export interface ServedKind extends KindRef {
   readonly namespaced: boolean;
 }
 
+/** The caller that the API server itself acts as. */
+export const apiServer: Caller = {
+  username: 'system:apiserver',
+  groups: ['system:masters', 'system:authenticated'],
+};
+
 /** The caller that the sandbox's own controllers act as. */
 export function controller(name: string): Caller {
   return {

@@ -4,7 +4,7 @@ import type { Attributes } from '../admission/attributes.ts';
 import type { Kind } from '../kinds.ts';
 import { type Authorizer, type PolicyRule, ruleAllows } from './rbac.ts';
 import { assertMayGrant } from './rbac-escalation.ts';
-import { freeform } from '../schema/schema.ts';
+import { anyKind } from '../testing/kind.ts';
 
 const readPods: PolicyRule = { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] };
 const readMore: PolicyRule = { apiGroups: [''], resources: ['secrets', 'pods'], verbs: ['get', 'list'] };
@@ -89,21 +89,5 @@ function grant(object: object, held: readonly PolicyRule[], changes: Partial<Att
 }
 
 function kindOf(plural: string): Kind {
-  return {
-    group: rbac(),
-    version: 'v1',
-    plural,
-    kind: plural,
-    listKind: 'List',
-    singular: '',
-    shortNames: [],
-    categories: [],
-    namespaced: true,
-    verbs: [],
-    subresources: [],
-    columns: [],
-    isCustom: false,
-    fieldSelectors: [],
-    schema: freeform,
-  };
+  return anyKind({ group: rbac(), plural, kind: plural });
 }

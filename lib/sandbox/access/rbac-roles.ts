@@ -1,5 +1,5 @@
+import { apiServer, type InternalApi } from '../internal.ts';
 import type { KubeObject } from '../../kube/wire.ts';
-import type { InternalApi } from '../internal.ts';
 import {
   type ClusterRole,
   type ClusterRoleBinding,
@@ -287,7 +287,6 @@ export async function createStandardRoles(api: InternalApi): Promise<void> {
   }
 }
 
-const apiServer = { username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 const apiGroup = 'rbac.authorization.k8s.io';
 
 function clusterRoleOf({ name, rules, addsTo, gathers }: StandardRole): ClusterRole {

@@ -5,7 +5,7 @@ import type { Attributes } from './attributes.ts';
 import type { InternalApi } from '../internal.ts';
 import type { Kind } from '../kinds.ts';
 import { assertNamespaceAccepts } from '../lifecycle/namespace-lifecycle.ts';
-import { freeform } from '../schema/schema.ts';
+import { anyKind } from '../testing/kind.ts';
 
 const api: Pick<InternalApi, 'get'> = {
   get: (kind, name, namespace) => stored[[kind.plural, namespace, name].filter((part) => part).join('/')],
@@ -108,23 +108,7 @@ describe('a new pod', () => {
   });
 });
 
-const pods: Kind = {
-  group: '',
-  version: 'v1',
-  plural: 'pods',
-  kind: 'Pod',
-  listKind: 'PodList',
-  singular: 'pod',
-  shortNames: [],
-  categories: [],
-  namespaced: true,
-  verbs: [],
-  subresources: [],
-  columns: [],
-  isCustom: false,
-  fieldSelectors: [],
-  schema: freeform,
-};
+const pods = anyKind({ plural: 'pods', kind: 'Pod', listKind: 'PodList', singular: 'pod' });
 
 const stored: Readonly<Record<string, KubeObject>> = {
   'namespaces/a': { metadata: { name: 'a' } },

@@ -6,27 +6,16 @@ import { createWebhookAdmission } from './admission.ts';
 import type { Webhook } from './admission-match.ts';
 import type { Attributes } from './attributes.ts';
 import type { Kind } from '../kinds.ts';
-import { freeform } from '../schema/schema.ts';
+import { anyKind } from '../testing/kind.ts';
 
 type Answer = (request: AdmissionRequest) => Partial<AdmissionResponse>;
 
-const configMaps: Kind = {
-  group: '',
-  version: 'v1',
+const configMaps = anyKind({
   plural: 'configmaps',
   kind: 'ConfigMap',
   listKind: 'ConfigMapList',
   singular: 'configmap',
-  shortNames: [],
-  categories: [],
-  namespaced: true,
-  verbs: [],
-  subresources: [],
-  columns: [],
-  isCustom: false,
-  fieldSelectors: [],
-  schema: freeform,
-};
+});
 
 const object: KubeObject = { kind: 'ConfigMap', metadata: { name: 'x', namespace: 'a', labels: { app: 'x' } } };
 

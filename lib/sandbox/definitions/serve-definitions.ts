@@ -1,16 +1,15 @@
+import { apiServer, type InternalApi, type KindRef } from '../internal.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import { timestamp } from '../cluster.ts';
 import { createQueue } from '../controllers/queue.ts';
 import { definitionStatus, isEstablished } from './conditions.ts';
 import { customKinds } from './custom-kinds.ts';
-import type { Caller, InternalApi, KindRef } from '../internal.ts';
 import type { Kinds } from '../kinds.ts';
 import { cleanup } from '../write/remove.ts';
 import type { Schema } from '../schema/schema.ts';
 import { isEqual, type Json, stringAt } from '../schema/value.ts';
 
 const definitions: KindRef = { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' };
-const apiServer: Caller = { username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 /** How long to wait for objects whose finalizers hold their definition. */
 const heldMs = 100;
 

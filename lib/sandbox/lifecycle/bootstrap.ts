@@ -1,6 +1,6 @@
+import { apiServer, type InternalApi, type KindRef } from '../internal.ts';
 import type { Service } from '../../kube/resource.ts';
 import { sandboxNode } from '../controllers/nodes.ts';
-import type { Caller, InternalApi, KindRef } from '../internal.ts';
 import { createStandardRoles } from '../access/rbac-roles.ts';
 
 const namespaces: KindRef = { group: '', plural: 'namespaces' };
@@ -8,8 +8,6 @@ const services: KindRef = { group: '', plural: 'services' };
 const nodes: KindRef = { group: '', plural: 'nodes' };
 
 /** The API server itself. */
-const apiServer: Caller = { username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
-
 /** What every cluster has from its first moment, and nodes for its pods. */
 export async function bootstrap(api: InternalApi, nodeCount: number): Promise<void> {
   for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {
