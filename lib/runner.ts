@@ -57,7 +57,9 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
       },
       onStep: (step, result) => {
         metrics.steps.inc({ ...labels, do: step.do, result });
-        report.steps.push(summary(step));
+        if (result === 'ok' || result === 'dry-run') {
+          report.steps.push(result === 'ok' ? summary(step) : `would ${summary(step)}`);
+        }
       },
       onSkipped: () => metrics.skipped.inc(labels),
     });

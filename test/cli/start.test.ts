@@ -47,6 +47,9 @@ describe('npm start', () => {
     }
 
     expect(seen.some(({ msg }) => msg === 'step')).toBe(false);
+    expect(seen.find(({ steps = [] }) => steps.length > 0)?.steps).toEqual([
+      'would create ConfigMap kube-reflex/host-census',
+    ]);
   });
 
   it.each([
