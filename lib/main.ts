@@ -131,10 +131,11 @@ async function end(running: Running, graceMs: number): Promise<void> {
 
 /** The client package is loaded by the first call to the cluster, not by every start. */
 function lazyAccess(kubeconfig: string | undefined): Access {
-  let access: Promise<Access> | undefined;
+  let access: Access | undefined;
   return async () => {
-    access ??= import('./kube/access.ts').then(({ clusterAccess }) => clusterAccess(kubeconfig));
-    return (await access)();
+    const { clusterAccess } = await import('./kube/access.ts');
+    access ??= clusterAccess(kubeconfig);
+    return access();
   };
 }
 

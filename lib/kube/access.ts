@@ -34,6 +34,9 @@ function accessOf(config: KubeConfig, origin: string): Access {
   if (cluster === null) {
     throw new Error(`read ${origin}: it names no current cluster`);
   }
+  if (!URL.canParse(cluster.server)) {
+    throw new Error(`read ${origin}: it names no API server; run in a pod or set KUBECONFIG`);
+  }
   const server = new URL(cluster.server);
   return async () => {
     const options: RequestOptions = {};
