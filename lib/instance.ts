@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Handler } from './function/define.ts';
+import type { Context, Handler } from './function/define.ts';
 import { asFailure, Failure, handling } from './function/failure.ts';
 import { gather, identity, watchesOf, type Reason } from './function/wake.ts';
 import { answerAdmission } from './http/admission.ts';
+import { sendFailure } from './http/answer.ts';
 import type { BodyReader } from './http/body.ts';
 import type { Signal } from './http/events.ts';
 import { pathOf, type Answerer } from './http/front.ts';
 import { answerEvents, answerRoot, type About } from './http/receive.ts';
-import { createRunner, logFailure, type Report, type RunnerOptions } from './runner.ts';
+import { createRunner, logFailure, type Report, type Runner, type RunnerOptions } from './runner.ts';
 import { withinTime } from './time-limit.ts';
 import { createCoalescer } from './work/coalesce.ts';
 import { createTimetable } from './work/later.ts';
@@ -15,6 +16,8 @@ import { repeat } from './work/loop.ts';
 
 export interface InstanceOptions<C> extends Omit<RunnerOptions<C>, 'later'> {
   readonly bodies: BodyReader;
+  /** Reviews are read apart from events, so that a flood of those holds up no admission. */
+  readonly reviews: BodyReader;
   readonly version: string;
 }
 
@@ -32,7 +35,7 @@ export interface Instance {
 }
 
 export function createInstance<C>(options: InstanceOptions<C>): Instance {
-  const { definition, config, settings, metrics, log, bodies } = options;
+  const { definition, config, settings, metrics, log, bodies, reviews } = options;
   const { name, routes = [], loops = [], admit = [] } = definition;
   const triggers = definition.on?.(config) ?? [];
   const limitMs = settings.TIMEOUT_SECONDS * 1000;
@@ -40,15 +43,24 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   const timetable = createTimetable({
     now: options.now,
     run: (key, work) => coalescer.submit(`later ${key}`, undefined, work),
-    onError: (key, error) => backgroundFailure(`later ${key}`, error),
+    onError: (key, error) => backgroundFailure('later', key, error),
   });
-  const runner = createRunner({ ...options, later: timetable.later });
+  const runner: Runner<C> = createRunner({
+    ...options,
+    later: (key, at, work) => timetable.later(key, at, () => inBackground(work)),
+  });
   const lanes = new Map<Handler<C>, number>();
   const stop = new AbortController();
 
-  function backgroundFailure(work: string, error: unknown): void {
+  /** Loops and late work have a context and a time limit of their own; loops also end with the process. */
+  function inBackground(work: (context: Context<C>) => Promise<void>, stopped?: AbortSignal): Promise<void> {
+    const signals = [AbortSignal.timeout(limitMs), ...(stopped === undefined ? [] : [stopped])];
+    return withinTime(work(runner.context(AbortSignal.any(signals))), 2 * limitMs, 'the work ignored its time limit');
+  }
+
+  function backgroundFailure(work: 'later' | 'loop', key: string, error: unknown): void {
     metrics.backgroundFailures.inc({ function: name, work });
-    logFailure(log, asFailure(error), { work });
+    logFailure(log, asFailure(error), { work, key });
   }
 
   /** Events of one handler share a run, or, where the watch asks for it, events of one object. */
@@ -139,7 +151,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     admission.path,
     answerAdmission({
       admission,
-      bodies,
+      bodies: reviews,
       context: admissionContext,
       onVerdict: ({ uid, operation }, verdict, error) => {
         metrics.admissions.inc({ function: name, operation, allowed: String(verdict.allow) });
@@ -158,8 +170,8 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
         repeat({
           everyMs: loop.everyMs(config),
           signal: stop.signal,
-          run: () => loop.run(runner.context(AbortSignal.any([stop.signal, AbortSignal.timeout(limitMs)]))),
-          onError: (error) => backgroundFailure(`loop ${loop.name}`, error),
+          run: () => inBackground(loop.run, stop.signal),
+          onError: (error) => backgroundFailure('loop', loop.name, error),
         }),
       );
     }
@@ -192,6 +204,12 @@ function lazily(load: () => Promise<Answerer>): Answerer {
   let loaded: Promise<Answerer> | undefined;
   return (request, response) => {
     loaded ??= load();
-    void loaded.then((answer) => answer(request, response));
+    loaded.then(
+      (answer) => answer(request, response),
+      (error: unknown) => {
+        loaded = undefined;
+        sendFailure(response, new Failure('unavailable', 'load the routes', { cause: error }));
+      },
+    );
   };
 }

@@ -40,10 +40,10 @@ export interface Running {
 }
 
 /** Bodies that may be in memory at once. */
-const bodyBudget = 64 * 1024 * 1024;
+const bodyBudget = 32 * 1024 * 1024;
 
 export async function serve(options: ServeOptions): Promise<Running> {
-  const { settings, log, metrics, transport, instances } = prepare(options);
+  const { settings, log, metrics, transport, instances, closingMs } = prepare(options);
   const { host, tls = keyPairFrom(settings) } = options;
   const fronts: Front[] = [];
   let ready = true;
@@ -56,7 +56,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   }
 
   async function open(front: FrontOptions): Promise<URL> {
-    const opened = await openFront(front);
+    const opened = await openFront({ ...front, closingMs });
     fronts.push(opened);
     return opened.url;
   }
@@ -88,6 +88,8 @@ interface Prepared {
   readonly metrics: Metrics;
   readonly transport: Transport;
   readonly instances: readonly Instance[];
+  /** Long enough for every run under way to end. */
+  readonly closingMs: number;
 }
 
 /** Everything but the ports. Throws one error that names all wrong settings. */
@@ -97,12 +99,14 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const metrics = createMetrics(version);
   const transport = createTransport(access ?? lazyAccess(settings.KUBECONFIG));
   const bodies = createBodyReader(bodyBudget);
+  const reviews = createBodyReader(bodyBudget);
   const namespace = settings.POD_NAMESPACE ?? mountedNamespace() ?? 'default';
-  const shared = { transport, metrics, version, bodies, namespace, now, observe: options.observe };
+  const shared = { transport, metrics, version, bodies, reviews, namespace, now, observe: options.observe };
   const instances = configured.map((each) =>
     createInstance({ ...shared, ...each, log: log.child({ function: each.definition.name }) }),
   );
-  return { settings, log, metrics, transport, instances };
+  const closingMs = 5_000 + 1000 * Math.max(...configured.map((each) => each.settings.TIMEOUT_SECONDS));
+  return { settings, log, metrics, transport, instances, closingMs };
 }
 
 function processLog({ LOG_LEVEL }: ProcessSettings, environment: Environment): Logger {

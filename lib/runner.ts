@@ -6,6 +6,7 @@ import { createKube, type Call } from './kube/client.ts';
 import type { Transport } from './kube/transport.ts';
 import { functionMetrics, type Metrics } from './metrics.ts';
 import type { FunctionSettings } from './settings.ts';
+import { withinTime } from './time-limit.ts';
 
 export interface RunnerOptions<C> {
   readonly definition: Definition<C>;
@@ -16,14 +17,17 @@ export interface RunnerOptions<C> {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly now: () => Date;
-  readonly later: Later;
+  readonly later: Later<C>;
   /** Told of each API call, for tests of what an event costs. */
   readonly observe?: ((call: Call) => void) | undefined;
 }
 
 /** Runs handlers of one function against the cluster. */
 export interface Runner<C> {
-  /** Runs the handler to its end; a lost optimistic lock starts it over from its reads. */
+  /**
+   * Runs the handler to its end; a lost optimistic lock starts it over from its reads. A handler that goes on for long
+   * after its signal is given up, or it would block its lane for ever; preconditions guard what it may still write.
+   */
   readonly run: (handler: Handler<C>, wake: Wake) => Promise<Report>;
   /** A context for one request or loop that may take so long. */
   readonly context: (signal: AbortSignal, report?: Report) => Context<C>;
@@ -41,6 +45,7 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
   const { definition, config, settings, transport, namespace, metrics, log, now, later, observe } = options;
   const ownMetrics = functionMetrics(metrics.registry, definition.name);
   const labels = { function: definition.name };
+  const limitMs = settings.TIMEOUT_SECONDS * 1000;
 
   function context(signal: AbortSignal, report: Report = { steps: [], calls: 0 }): Context<C> {
     const kube = createKube({
@@ -68,10 +73,10 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
 
   async function run(handler: Handler<C>, wake: Wake): Promise<Report> {
     const report: Report = { steps: [], calls: 0 };
-    const signal = AbortSignal.timeout(settings.TIMEOUT_SECONDS * 1000);
+    const signal = AbortSignal.timeout(limitMs);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await handler(context(signal, report), wake);
+        await withinTime(handler(context(signal, report), wake), 2 * limitMs, 'the handler ignored its time limit');
         metrics.runs.inc({ ...labels, result: 'ok' });
         metrics.lastSuccess.set(labels, now().getTime() / 1000);
         if (wake.tick && wake.subjects.length === 0 && report.steps.length > 0) {

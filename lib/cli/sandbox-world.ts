@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { Definition } from '../function/define.ts';
 import { webhookConfigurations } from '../manifests/webhook.ts';
 import { standardSite } from '../manifests/manifest.ts';
@@ -59,17 +60,17 @@ function reachedBy(configuration: KubeObject, urlOf: (path: string) => URL, ca: 
 const pauseMs = 1_500;
 
 /** Creates the sample objects one after the other, so that a newcomer sees each reaction. Returns how to stop. */
-export function playSamples(sandbox: Sandbox | undefined, found: readonly Found[]): () => Promise<void> {
+export function playSamples(sandbox: Sandbox | undefined, found: readonly Found[], log: Logger): () => Promise<void> {
   const stopped = new AbortController();
   const objects = sandbox === undefined ? [] : found.flatMap(({ folder }) => samplesOf(folder));
 
   async function play({ api }: Sandbox): Promise<void> {
     for (const object of objects) {
       await pause(pauseMs, stopped.signal);
-      const { name = '', namespace } = object.metadata ?? {};
-      const kind = kindOf(api, object);
-      if (!stopped.signal.aborted && api.get(kind, name, namespace) === undefined) {
-        await api.create(kind, object);
+      if (!stopped.signal.aborted) {
+        await appear(api, object).catch((error: unknown) =>
+          log.warn({ err: error, kind: object.kind }, 'sample refused'),
+        );
       }
     }
   }
@@ -79,6 +80,14 @@ export function playSamples(sandbox: Sandbox | undefined, found: readonly Found[
     stopped.abort();
     return played;
   };
+}
+
+async function appear(api: InternalApi, object: KubeObject): Promise<void> {
+  const kind = kindOf(api, object);
+  const { name = '', namespace } = object.metadata ?? {};
+  if (api.get(kind, name, namespace) === undefined) {
+    await api.create(kind, object);
+  }
 }
 
 function kindOf(api: InternalApi, { apiVersion = '', kind = '' }: KubeObject): { group: string; plural: string } {

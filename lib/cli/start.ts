@@ -65,7 +65,10 @@ async function start(options: StartOptions, environment: Environment, log: Logge
         intro({ options, found, running, sandbox, kubeconfigFile, server: await transport.server() }),
       );
     }
-    opened.push(playSamples(sandbox, found));
+    if (sandbox === undefined) {
+      log.warn({ server: (await transport.server()).href, dryRun: options.dryRun }, 'working on this cluster');
+    }
+    opened.push(playSamples(sandbox, found, log));
     return { running, sandbox, close };
   } catch (error) {
     await close();
@@ -97,10 +100,10 @@ function accessTo(sandbox: Sandbox | undefined, { kubeconfig }: StartOptions): A
   return sandbox === undefined ? clusterAccess(kubeconfig) : kubeconfigAccess(JSON.stringify(sandbox.kubeconfig));
 }
 
-/** The environment wins over the examples that stand in for required settings; KUBECONFIG alone never picks a cluster. */
+/** In the sandbox examples stand in for required settings that nobody gave; KUBECONFIG alone never picks a cluster. */
 function settingsOf(definitions: readonly Definition[], environment: Environment, options: StartOptions): Environment {
   const { KUBECONFIG: _ignored, ...given } = environment;
-  const examples = definitions.map(({ name, config }) => prefixed(name, exampleEnvironment(config)));
+  const examples = options.kubeconfig === undefined ? definitions.map((definition) => missing(definition, given)) : [];
   const ports = { PORT: String(options.port), TLS_PORT: String(options.tlsPort) };
   return {
     ...Object.assign({}, ...examples),
@@ -110,9 +113,11 @@ function settingsOf(definitions: readonly Definition[], environment: Environment
   } as Environment;
 }
 
-function prefixed(name: string, environment: Readonly<Record<string, string>>): Record<string, string> {
+function missing({ name, config }: Definition, given: Environment): Environment {
   const prefix = name.replaceAll('-', '_').toUpperCase();
-  return Object.fromEntries(Object.entries(environment).map(([key, value]) => [`${prefix}_${key}`, value]));
+  const examples = Object.entries(exampleEnvironment(config));
+  const absent = examples.filter(([key]) => given[key] === undefined && given[`${prefix}_${key}`] === undefined);
+  return Object.fromEntries(absent.map(([key, example]) => [`${prefix}_${key}`, example]));
 }
 
 function subscriptionOf(definition: Definition, settings: Environment, url: URL): Subscription {
@@ -145,9 +150,11 @@ async function main(): Promise<void> {
     process.stdout.write(`${usage}\n`);
     return;
   }
-  const started = await start(options, process.env, terminalLog(process.env['LOG_LEVEL'] ?? 'info'));
+  const log = terminalLog(process.env['LOG_LEVEL'] ?? 'info');
+  const started = await start(options, process.env, log);
   // Whoever reads our lines may have seen enough.
   process.stdout.on('error', () => process.exit(0));
+  process.on('uncaughtException', (error) => log.error({ err: error, failure: 'bug' }, 'uncaught error'));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void started.close().then(() => process.exit(0)));
   }

@@ -37,14 +37,15 @@ export interface Context<C = unknown> {
   readonly now: () => Date;
   /** Aborted at the deadline of the run. */
   readonly signal: AbortSignal;
-  readonly later: Later;
+  readonly later: Later<C>;
 }
 
 /**
- * Runs `work` once at `at`. Only for intent that is already durable in the cluster: it also runs when the process
- * drains, and is lost when the process dies. A second call with the same key replaces the work and keeps the earlier time.
+ * Runs `work` once at `at`, with a context of its own: that of the handler is over by then. Only for intent that is
+ * already durable in the cluster: it also runs when the process drains, and is lost when the process dies. A second call
+ * with the same key replaces the work and keeps the earlier time.
  */
-export type Later = (key: string, at: Date, work: () => Promise<void>) => void;
+export type Later<C = unknown> = (key: string, at: Date, work: (context: Context<C>) => Promise<void>) => void;
 
 /** What woke a handler. Events that waited for the same run arrive together; a tick asks for a full pass. */
 export interface Wake {

@@ -24,7 +24,7 @@ export function answerAdmission<C>(
   options: AdmissionOptions<C>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    readReview(request, options.bodies)
+    readReview(request, response, options.bodies)
       .then((review) => decide(review, timeLimit(request, options.admission), options))
       .then((answer) => {
         response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
@@ -33,11 +33,15 @@ export function answerAdmission<C>(
   };
 }
 
-async function readReview(request: IncomingMessage, bodies: BodyReader): Promise<AdmissionRequest> {
+async function readReview(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bodies: BodyReader,
+): Promise<AdmissionRequest> {
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     throw new WrongMediaType();
   }
-  const review = parseJson(await bodies.read(request, reviewLimit));
+  const review = parseJson(await bodies.read(request, response, reviewLimit));
   if (!isReview(review)) {
     throw new Failure('malformed', 'not an AdmissionReview of admission.k8s.io/v1 with a request and its uid');
   }

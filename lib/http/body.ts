@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../function/failure.ts';
 
 /** A body beyond the limit. Events answer 400 to it, since a source would retry 413; admission answers 413. */
@@ -11,7 +11,8 @@ export class TooLarge extends Failure {
 
 /** Reads request bodies, each up to a limit, all together up to a budget. */
 export interface BodyReader {
-  readonly read: (request: IncomingMessage, limit: number) => Promise<Buffer>;
+  /** The body counts against the budget until the answer is out: what was made of it lives as long. */
+  readonly read: (request: IncomingMessage, response: ServerResponse, limit: number) => Promise<Buffer>;
 }
 
 /** What is over the limit is still received, so that the sender gets to read the answer, but only this much of it. */
@@ -21,10 +22,12 @@ const patienceBytes = 64 * 1024 * 1024;
 export function createBodyReader(budget: number): BodyReader {
   let held = 0;
 
-  async function read(request: IncomingMessage, limit: number): Promise<Buffer> {
+  async function read(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
     let over: Failure | undefined;
+    let own = 0;
+    response.once('close', () => (held -= own));
     function excess(ownSize: number, together: number): Failure | undefined {
       return ownSize > limit ? new TooLarge(limit) : together > budget ? overloaded() : undefined;
     }
@@ -34,6 +37,7 @@ export function createBodyReader(budget: number): BodyReader {
         over ??= excess(size, held + chunk.length);
         if (over === undefined) {
           chunks.push(chunk);
+          own += chunk.length;
           held += chunk.length;
         } else if (size > patienceBytes) {
           request.destroy();
@@ -41,8 +45,6 @@ export function createBodyReader(budget: number): BodyReader {
       }
     } catch (error) {
       throw over ?? new Failure('malformed', 'body ended early', { cause: error });
-    } finally {
-      held -= chunks.reduce((sum, { length }) => sum + length, 0);
     }
     if (over !== undefined) {
       throw over;

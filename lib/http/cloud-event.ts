@@ -5,27 +5,29 @@ import { assertAttributes, type Attributes } from './attributes.ts';
 import { parseJson } from './body.ts';
 
 /**
- * The events of one HTTP request: binary, structured or batched mode. Throws `malformed` with what is wrong.
+ * The events of one HTTP request: binary, structured or batched mode, each to be decoded by itself. Throws `malformed`
+ * with what is wrong.
  *
  * Reading the request is done here because the SDK invents a missing id and time, accepts any specversion, and knows
  * neither upper-case media types, percent-encoded headers nor the bytes of `data_base64`.
  */
-export function decodeEvents(headers: IncomingHttpHeaders, body: Buffer): readonly CloudEvent<unknown>[] {
+export function decodeEvents(headers: IncomingHttpHeaders, body: Buffer): readonly (() => CloudEvent<unknown>)[] {
   const mediaType = mediaTypeOf(headers['content-type']);
   if (mediaType === 'application/cloudevents-batch+json') {
     const batch = parseJson(body);
     if (!Array.isArray(batch)) {
       throw new Failure('malformed', 'a batch must be a JSON array of events');
     }
-    return batch.map(structured);
+    return batch.map((event) => () => structured(event));
   }
   if (mediaType === 'application/cloudevents+json') {
-    return [structured(parseJson(body))];
+    const event = parseJson(body);
+    return [() => structured(event)];
   }
   if (mediaType.startsWith('application/cloudevents')) {
     throw new Failure('malformed', `event format ${mediaType} is not supported, send application/cloudevents+json`);
   }
-  return [binary(headers, mediaType, body)];
+  return [() => binary(headers, mediaType, body)];
 }
 
 function mediaTypeOf(contentType: string | undefined): string {

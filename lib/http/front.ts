@@ -1,6 +1,6 @@
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import https, { type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 export type Answerer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -10,6 +10,8 @@ export interface FrontOptions {
   /** With a certificate the listener speaks TLS. */
   readonly tls?: Pick<ServerOptions, 'cert' | 'key'> | undefined;
   readonly answer: Answerer;
+  /** What hangs longer than this after the port was closed, such as half a request, is cut. */
+  readonly closingMs?: number;
 }
 
 /** A listening port that can be closed without failing a request. */
@@ -24,14 +26,14 @@ export interface Front {
 /** Go clients keep idle connections for 90 s; whoever closes first must not be us, or a request dies on the way. */
 const keepAliveMs = 100_000;
 
-/** What hangs longer than this after the port was closed, such as half a request, is cut. */
-const closingMs = 60_000;
-
-export async function openFront({ port, host, tls, answer }: FrontOptions): Promise<Front> {
+export async function openFront({ port, host, tls, answer, closingMs = 60_000 }: FrontOptions): Promise<Front> {
   const inFlight = new Set<ServerResponse>();
+  // Node counts a connection that never said anything as busy, and would wait for it.
+  const silent = new Set<Socket>();
   let weaning = false;
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
+    silent.delete(request.socket);
     inFlight.add(response);
     response.once('close', () => inFlight.delete(response));
     if (weaning) {
@@ -52,12 +54,19 @@ export async function openFront({ port, host, tls, answer }: FrontOptions): Prom
     const { promise, resolve } = Promise.withResolvers<void>();
     server.close(() => resolve());
     server.closeIdleConnections();
+    for (const socket of silent) {
+      socket.destroy();
+    }
     const timer = setTimeout(() => server.closeAllConnections(), closingMs);
     await promise;
     clearTimeout(timer);
   }
 
   const server = tls === undefined ? http.createServer(serve) : https.createServer(tls, serve);
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
   server.keepAliveTimeout = keepAliveMs;
   server.headersTimeout = keepAliveMs + 5_000;
   server.requestTimeout = 300_000;

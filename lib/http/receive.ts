@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asFailure, handling, type Failure } from '../function/failure.ts';
+import { asFailure, Failure, handling } from '../function/failure.ts';
 import { sendFailure, sendNothing, sendText } from './answer.ts';
 import type { BodyReader } from './body.ts';
 import { decodeEvents } from './cloud-event.ts';
+import type { Answerer } from './front.ts';
 import { isCronConnector, signalOf, type Signal } from './events.ts';
 
 export interface ReceiveOptions {
@@ -22,47 +23,74 @@ export interface About {
 /** Larger than any object that the API server stores. */
 const eventLimit = 3 * 1024 * 1024;
 
+/** A batch is handled at once; no sender is known that comes near this. */
+const largestBatch = 500;
+
 /** `POST /`: events in, 204 or the status of what went wrong out. */
-export function answerEvents({
-  bodies,
-  handle,
-  onMalformed,
-}: ReceiveOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  async function receive(request: IncomingMessage): Promise<void> {
-    const events = await read(request, bodies).catch((error: unknown) => {
-      const failure = asFailure(error);
-      onMalformed(failure);
-      throw failure;
-    });
-    const ends = await Promise.allSettled(events.map(({ signal, about }) => handle(signal, about)));
-    const failures = ends.flatMap((end) => (end.status === 'rejected' ? [asFailure(end.reason)] : []));
+export function answerEvents({ bodies, handle, onMalformed }: ReceiveOptions): Answerer {
+  /** Of a batch, what is well formed is handled even if its neighbour is not. */
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const arrivals = await read(request, response, bodies);
+    const ends = await Promise.allSettled(
+      arrivals.map(async (arrival) => {
+        const { signal, about } = arrival();
+        await handle(signal, about).catch((error: unknown) => Promise.reject(new Handled(asFailure(error))));
+      }),
+    );
+    const failures = ends.flatMap((end) => (end.status === 'rejected' ? [failureOf(end.reason)] : []));
     // A batch is one delivery: if any of it must be sent again, all of it is.
     const worst = failures.find(({ kind }) => handling[kind].retry) ?? failures[0];
     if (worst !== undefined) {
-      throw worst;
+      throw new Handled(worst);
     }
   }
 
+  /** What `handle` rejected with has been told already; what else went wrong was no proper event. */
+  function failureOf(error: unknown): Failure {
+    if (error instanceof Handled) {
+      return error.failure;
+    }
+    const failure = asFailure(error);
+    onMalformed(failure);
+    return failure;
+  }
+
   return (request, response) => {
-    receive(request).then(
+    receive(request, response).then(
       () => sendNothing(response),
-      (error: unknown) => sendFailure(response, asFailure(error)),
+      (error: unknown) => sendFailure(response, failureOf(error)),
     );
   };
 }
 
+class Handled extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+type Arrival = () => { readonly signal: Signal; readonly about: About };
+
 async function read(
   request: IncomingMessage,
+  response: ServerResponse,
   bodies: BodyReader,
-): Promise<readonly { signal: Signal; about: About }[]> {
-  const body = await bodies.read(request, eventLimit);
+): Promise<readonly Arrival[]> {
+  const body = await bodies.read(request, response, eventLimit);
   if (body.length === 0 && isCronConnector(request.headers)) {
-    return [{ signal: { what: 'tick' }, about: { type: 'cron-connector' } }];
+    return [() => ({ signal: { what: 'tick' }, about: { type: 'cron-connector' } })];
   }
-  return decodeEvents(request.headers, body).map((event) => ({
-    signal: signalOf(event),
-    about: { event: event.id, type: event.type },
-  }));
+  const events = decodeEvents(request.headers, body);
+  if (events.length > largestBatch) {
+    throw new Failure('malformed', `a batch may hold at most ${largestBatch} events`);
+  }
+  return events.map((decode) => () => {
+    const event = decode();
+    return { signal: signalOf(event), about: { event: event.id, type: event.type } };
+  });
 }
 
 /** `/` for everything but events: GET names the function; OPTIONS is the CloudEvents webhook handshake. */

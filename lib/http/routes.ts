@@ -22,7 +22,7 @@ export function createRoutes<C>({ routes, context, bodies, onFailure }: RoutesOp
   for (const route of routes) {
     app[route.method === 'GET' ? 'get' : 'post'](route.path, async (request: Request, response: Response) => {
       try {
-        const body = route.method === 'GET' ? undefined : await readBody(request, bodies);
+        const body = route.method === 'GET' ? undefined : await readBody(request, response, bodies);
         const query = new URL(request.url, 'http://localhost').searchParams;
         const params = request.params as Record<string, string>;
         send(response, await route.handle({ query, params, ...(body === undefined ? {} : { body }) }, context()));
@@ -49,8 +49,8 @@ export function createRoutes<C>({ routes, context, bodies, onFailure }: RoutesOp
   return app;
 }
 
-async function readBody(request: Request, bodies: BodyReader): Promise<unknown> {
-  const body = await bodies.read(request, bodyLimit);
+async function readBody(request: Request, response: Response, bodies: BodyReader): Promise<unknown> {
+  const body = await bodies.read(request, response, bodyLimit);
   return body.length === 0 ? undefined : parseJson(body);
 }
 

@@ -1,6 +1,6 @@
 import type { Plan } from '../function/plan.ts';
 import { pathOf } from './path.ts';
-import { Refusal, refusalOf } from './refusal.ts';
+import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
 import type { Resource } from './resource.ts';
 import { runSteps, type Outcome, type Writer } from './run.ts';
 import type { Answer, Request, Transport } from './transport.ts';
@@ -188,5 +188,5 @@ function parse(what: string, answer: Answer): unknown {
   if (answer.status < 200 || answer.status > 299) {
     throw refusalOf(what, answer);
   }
-  return JSON.parse(answer.body);
+  return parseAnswer(what, answer);
 }

@@ -28,6 +28,15 @@ export function refusalOf(what: string, answer: Answer): Refusal {
   });
 }
 
+/** The JSON of an answer. Something between us and the API server may have answered in its place: try again. */
+export function parseAnswer(what: string, { body }: Answer): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    throw new Failure('unavailable', `${what}: the answer is not JSON`, { cause: error });
+  }
+}
+
 function kindOf(code: number, status: Partial<Status>): FailureKind {
   switch (code) {
     case 409:

@@ -4,7 +4,7 @@ import { Failure } from '../function/failure.ts';
 import type { EventStep, Plan, Step } from '../function/plan.ts';
 import type { Caller } from './client.ts';
 import { pathOf } from './path.ts';
-import { Refusal, refusalOf } from './refusal.ts';
+import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
 import { apiVersion, events, pods, type Resource } from './resource.ts';
 import type { Answer, Request } from './transport.ts';
 import type { KubeObject } from './wire.ts';
@@ -65,7 +65,7 @@ async function runStep(step: Step, writer: Writer, call: Caller): Promise<Outcom
 
 function outcomeOf(step: Step, answer: Answer): Outcome {
   if (answer.status >= 200 && answer.status <= 299) {
-    return { step, object: JSON.parse(answer.body) as KubeObject };
+    return { step, object: parseAnswer(`${step.do} ${resourceOf(step).plural}`, answer) as KubeObject };
   }
   if (isDoneAlready(step, answer.status)) {
     return { step };
@@ -196,7 +196,7 @@ function eventName({ about, type, reason, note }: EventStep): string {
   return `${(about.metadata?.name ?? '').slice(0, 230)}.${digest.slice(0, 16)}`;
 }
 
-/** The API server refuses longer notes. */
+/** The API server refuses notes of more bytes. */
 const longestNote = 1024;
 
 function eventOf(step: EventStep, fieldManager: string, now: Date): KubeObject & Record<string, unknown> {
@@ -211,7 +211,10 @@ function eventOf(step: EventStep, fieldManager: string, now: Date): KubeObject &
     regarding: { apiVersion: about.apiVersion, kind: about.kind, name, namespace, uid, resourceVersion },
     type,
     reason,
-    note: note.slice(0, longestNote),
+    note: Buffer.from(note)
+      .subarray(0, longestNote)
+      .toString()
+      .replace(/\uFFFD+$/, ''),
   };
 }
 

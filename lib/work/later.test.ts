@@ -57,6 +57,21 @@ describe('later', () => {
     expect(done).toEqual(['a', 'b']);
   });
 
+  it('ends a drain although work plans itself again', async () => {
+    const { later, drain } = timetable();
+    let runs = 0;
+
+    function drive(): Promise<void> {
+      runs += 1;
+      later('drive', new Date(Date.now() + 10_000), drive);
+      return Promise.resolve();
+    }
+    later('drive', new Date(Date.now() + 10_000), drive);
+    await drain();
+
+    expect(runs).toBe(1);
+  });
+
   it('waits for a date that no timer reaches', async () => {
     jest.useFakeTimers({ now: 0 });
     const { later } = timetable();

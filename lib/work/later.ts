@@ -1,5 +1,3 @@
-import type { Later } from '../function/define.ts';
-
 export interface LaterOptions {
   readonly now: () => Date;
   /** Runs the work in the lane of its key, so that it never runs twice at once. */
@@ -9,8 +7,9 @@ export interface LaterOptions {
 
 /** Work for a later moment whose intent is durable already: done by timer, or when the process drains. */
 export interface Timetable {
-  readonly later: Later;
-  /** Does everything that is due later now, and accepts nothing more for a timer. */
+  /** See `Later` in lib/function/define.ts. */
+  readonly later: (key: string, at: Date, work: () => Promise<void>) => void;
+  /** Does everything that is due later now, each key once: work that plans itself again is for the next process. */
   readonly drain: () => Promise<void>;
 }
 
@@ -28,6 +27,7 @@ const longestPauseMs = 60_000;
 export function createTimetable({ now, run, onError }: LaterOptions): Timetable {
   const entries = new Map<string, Entry>();
   const underway = new Set<Promise<void>>();
+  const drained = new Set<string>();
   let draining = false;
 
   function schedule(key: string, entry: Omit<Entry, 'timer'>): void {
@@ -46,6 +46,9 @@ export function createTimetable({ now, run, onError }: LaterOptions): Timetable 
       return;
     }
     entries.delete(key);
+    if (draining) {
+      drained.add(key);
+    }
     const done = perform(key, entry).finally(() => underway.delete(done));
     underway.add(done);
   }
@@ -64,6 +67,9 @@ export function createTimetable({ now, run, onError }: LaterOptions): Timetable 
 
   return {
     later: (key, at, work) => {
+      if (drained.has(key)) {
+        return;
+      }
       const existing = entries.get(key);
       schedule(key, { at: Math.min(at.getTime(), existing?.at ?? Infinity), work, failures: 0 });
     },

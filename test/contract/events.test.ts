@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import http from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Definition, Handler, Watch } from '../../lib/function/define.ts';
 import { Failure, handling, type FailureKind } from '../../lib/function/failure.ts';
@@ -308,6 +310,80 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
 
       expect(answers.map(({ status }) => status)).toEqual([503, 503]);
       expect(most).toBe(1);
+    });
+
+    it('gives work for later a context of its own, which outlives the run that asked for it', async () => {
+      const aborted = Promise.withResolvers<boolean>();
+      const app = await failing(
+        definition,
+        ({ later, now, signal }) => {
+          later('flush', new Date(now().getTime() + 1_500), (context) => {
+            aborted.resolve(context.signal.aborted || !signal.aborted);
+            return Promise.resolve();
+          });
+          return Promise.resolve();
+        },
+        { TIMEOUT_SECONDS: '1' },
+      );
+
+      const answer = await send(app.url, binaryEvent(tick));
+      const isAborted = await aborted.promise;
+      await app.close();
+
+      expect(answer.status).toBe(204);
+      expect(isAborted).toBe(false);
+    });
+
+    it('handles what is well formed in a batch, and answers 400 for the rest', async () => {
+      let runs = 0;
+      const app = await failing(definition, () => {
+        runs += 1;
+        return Promise.resolve();
+      });
+      const events = [structuredEvent(tick), { specversion: '1.0' }];
+
+      const answer = await send(app.url, { ...batch([]), body: JSON.stringify(events) });
+      const crowd = await send(app.url, {
+        ...batch([]),
+        body: JSON.stringify(Array.from({ length: 501 }, () => events[0])),
+      });
+      await app.close();
+
+      expect(answer).toMatchObject({ status: 400, body: 'malformed: event attribute id is missing\n' });
+      expect(crowd).toMatchObject({ status: 400, body: 'malformed: a batch may hold at most 500 events\n' });
+      expect(runs).toBe(1);
+    });
+
+    it('frees its lane from a handler that never ends', async () => {
+      let runs = 0;
+      const app = await failing(
+        definition,
+        () => {
+          runs += 1;
+          return runs === 1 ? new Promise(() => undefined) : Promise.resolve();
+        },
+        { TIMEOUT_SECONDS: '1' },
+      );
+
+      const statuses: number[] = [];
+      while (statuses.at(-1) !== 204) {
+        statuses.push((await send(app.url, binaryEvent(tick))).status);
+      }
+      await app.close();
+
+      expect(statuses[0]).toBe(503);
+      expect(runs).toBe(2);
+    });
+
+    it('does not wait for connections that never say anything when it ends', async () => {
+      const app = await failing(definition, () => Promise.resolve());
+      const silent = connect(Number(app.url.port), '127.0.0.1');
+      await once(silent, 'connect');
+      await send(app.url, binaryEvent(tick));
+
+      await app.close();
+
+      expect(silent.destroyed || (await once(silent, 'close')).length > 0).toBe(true);
     });
 
     it('answers 422 to events in the admission role', async () => {
