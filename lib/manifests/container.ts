@@ -16,9 +16,13 @@ export function standardPorts(): { readonly http: number; readonly https: number
   return { http: PORT, https: TLS_PORT };
 }
 
+/** Knative's queue-proxy passes requests on for so many seconds after it was told to end. */
+const queueProxyDrain = '30';
+
 /** What every container of a function has in common: the image, its environment and the narrowest security context. */
 export function containerOf({ name, role, placeholders }: Told, { image }: Site): ContainerBase {
-  const variables = { FUNCTION: name, ROLE: role, ...placeholders };
+  const drain = role === 'events' ? { DRAIN_SECONDS: queueProxyDrain } : {};
+  const variables = { FUNCTION: name, ROLE: role, ...drain, ...placeholders };
   return {
     name: 'function',
     image,

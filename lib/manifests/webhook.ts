@@ -41,6 +41,7 @@ function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Site)
         spec: {
           serviceAccountName: name,
           enableServiceLinks: false,
+          terminationGracePeriodSeconds: 60,
           topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
             maxSkew: 1,
             topologyKey,
