@@ -8,6 +8,7 @@ import type { BodyReader } from './http/body.ts';
 import type { Signal } from './http/events.ts';
 import { pathOf, type Answerer } from './http/front.ts';
 import { answerEvents, answerRoot, type About } from './http/receive.ts';
+import { monotonicMs } from './monotonic.ts';
 import { createRunner, logFailure, type Report, type Runner, type RunnerOptions } from './runner.ts';
 import { withinTime } from './time-limit.ts';
 import { createCoalescer } from './work/coalesce.ts';
@@ -89,12 +90,12 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
 
   /** One event from arrival to its end, counted and logged. */
   async function handle(signal: Signal, about: About): Promise<void> {
-    const started = performance.now();
+    const started = monotonicMs();
     const labels = { function: name, trigger: signal.what === 'other' ? 'hint' : signal.what };
     const fields = { ...about, ...placeOf(signal) };
     function count(result: string): void {
       metrics.requests.inc({ ...labels, result });
-      metrics.requestSeconds.observe(labels, (performance.now() - started) / 1000);
+      metrics.requestSeconds.observe(labels, (monotonicMs() - started) / 1000);
     }
     try {
       if (settings.ROLE === 'admission') {
@@ -106,7 +107,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
       count(ignored ? 'ignored' : 'ok');
       const steps = reports.flatMap((report) => report.steps);
       const calls = reports.reduce((sum, report) => sum + report.calls, 0);
-      const ms = Math.round(performance.now() - started);
+      const ms = Math.round(monotonicMs() - started);
       log[ignored ? 'debug' : 'info']({ ...fields, steps, calls, ms }, ignored ? 'ignored' : 'handled');
     } catch (error) {
       const failure = asFailure(error);

@@ -1,4 +1,5 @@
 import type { Plan } from '../function/plan.ts';
+import { monotonicMs } from '../monotonic.ts';
 import { pathOf } from './path.ts';
 import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
 import type { Resource } from './resource.ts';
@@ -145,7 +146,7 @@ const longestPauseSeconds = 1;
 
 function caller({ transport, signal, observe }: KubeOptions): Caller {
   async function once(verb: string, resource: Resource, request: Request): Promise<Answer> {
-    const started = performance.now();
+    const started = monotonicMs();
     let answer: Answer | undefined;
     try {
       answer = await transport.send(signal === undefined ? request : { ...request, signal });
@@ -157,7 +158,7 @@ function caller({ transport, signal, observe }: KubeOptions): Caller {
         code: answer?.status ?? 0,
         sentBytes: answer?.sentBytes ?? 0,
         receivedBytes: answer?.receivedBytes ?? 0,
-        seconds: (performance.now() - started) / 1000,
+        seconds: (monotonicMs() - started) / 1000,
       });
     }
   }

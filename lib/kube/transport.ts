@@ -1,6 +1,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { Failure } from '../function/failure.ts';
+import { monotonicMs } from '../monotonic.ts';
 import type { Access, Reach } from './access.ts';
 
 /** One HTTP request to the API server. */
@@ -103,13 +104,13 @@ function createConnections(access: Access, limits: { readonly maxSockets?: numbe
       agent = createAgent(server, { ...tls, ...limits });
     }
     const connection = { agent, server, headers };
-    cached = { connection, until: performance.now() + reachLastsMs };
+    cached = { connection, until: monotonicMs() + reachLastsMs };
     return connection;
   }
 
   return {
     current: () => {
-      if (cached !== undefined && performance.now() < cached.until) {
+      if (cached !== undefined && monotonicMs() < cached.until) {
         return Promise.resolve(cached.connection);
       }
       pending ??= renew().finally(() => (pending = undefined));
