@@ -5,6 +5,7 @@ import type { Step } from './function/plan.ts';
 import { createKube, type Call } from './kube/client.ts';
 import type { Transport } from './kube/transport.ts';
 import { functionMetrics, type Metrics } from './metrics.ts';
+import { pause } from './pause.ts';
 import type { FunctionSettings } from './settings.ts';
 import { withinTime } from './time-limit.ts';
 
@@ -99,7 +100,7 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
 
 /** Two writers that met once should not meet again. */
 function jitter(attempt: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * 25 * 2 ** attempt));
+  return pause(Math.random() * 25 * 2 ** attempt);
 }
 
 function count(

@@ -4,6 +4,7 @@ import { webhookConfigurations } from '../manifests/webhook.ts';
 import { standardSite } from '../manifests/manifest.ts';
 import { groupVersion, mutatingWebhooks, namespaces, validatingWebhooks } from '../kube/resource.ts';
 import type { KubeObject } from '../kube/wire.ts';
+import { pause } from '../pause.ts';
 import type { InternalApi } from '../sandbox/internal.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Found } from './functions.ts';
@@ -97,17 +98,4 @@ function kindOf(api: InternalApi, { apiVersion = '', kind = '' }: KubeObject): {
     throw new Error(`create a sample: the sandbox has no ${kind} of ${apiVersion}`);
   }
   return served;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) {
-    return Promise.resolve();
-  }
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,5 +1,6 @@
 import type { Plan } from '../function/plan.ts';
 import { monotonicMs } from '../monotonic.ts';
+import { pause } from '../pause.ts';
 import { pathOf } from './path.ts';
 import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
 import type { Resource } from './resource.ts';
@@ -166,23 +167,13 @@ function caller({ transport, signal, observe }: KubeOptions): Caller {
   return async function call(verb, resource, request) {
     for (let tries = 1; ; tries += 1) {
       const answer = await once(verb, resource, request);
-      const pause = answer.status === 429 ? Number(answer.headers['retry-after'] ?? Number.NaN) : Number.NaN;
-      if (!(pause <= longestPauseSeconds) || tries > 2) {
+      const waitSeconds = answer.status === 429 ? Number(answer.headers['retry-after'] ?? Number.NaN) : Number.NaN;
+      if (!(waitSeconds <= longestPauseSeconds) || tries > 2) {
         return answer;
       }
-      await delay(pause * 1000, signal);
+      await pause(waitSeconds * 1000, signal);
     }
   };
-}
-
-function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function parse(what: string, answer: Answer): unknown {

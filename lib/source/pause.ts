@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
 /** Resolves after so many milliseconds, or at once when the signal ends the wait. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -7,10 +5,6 @@ export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 export interface Growth {
   readonly firstMs: number;
   readonly longestMs: number;
-}
-
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /** Between half and all of the full pause, by chance, so that many who failed together do not come back together. */

@@ -1,3 +1,5 @@
+import { pause } from '../pause.ts';
+
 export interface LoopOptions {
   readonly everyMs: number;
   readonly signal: AbortSignal;
@@ -15,20 +17,4 @@ export async function repeat({ everyMs, signal, run, onError }: LoopOptions): Pr
     }
     await pause(everyMs, signal);
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const timer = setTimeout(finish, ms);
-    signal.addEventListener('abort', finish);
-    function finish(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    }
-  });
 }

@@ -6,6 +6,7 @@ import { faultError, type FaultSubject, type FaultSwitch, type Verdict } from '.
 import { impersonate } from '../access/impersonate.ts';
 import type { Caller } from '../internal.ts';
 import type { Kind, Kinds } from '../kinds.ts';
+import { pause } from '../../pause.ts';
 import { isLeftOut } from '../discovery/left-out.ts';
 import { negotiate } from './negotiate.ts';
 import { serveObjects } from '../write/objects.ts';
@@ -121,7 +122,9 @@ async function handleObjects(
   };
   const subject = faultSubject(asked.request, asked.caller);
   const { delayMs, outcome } = faults.judge(subject);
-  await pause(delayMs, ending.signal);
+  if (delayMs > 0) {
+    await pause(delayMs, ending.signal);
+  }
   if (strikesBefore(outcome, message)) {
     return;
   }
@@ -184,17 +187,6 @@ function faultSubject({ verb, plural, subresource, namespace, name }: ResourceRe
     ...(namespace !== undefined && { namespace }),
     ...(name !== undefined && { name }),
   };
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms === 0) {
-    return;
-  }
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, ms, undefined);
-  signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  await promise;
-  clearTimeout(timer);
 }
 
 /** People with curl get indented answers, as from the real API server. */

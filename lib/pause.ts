@@ -1,0 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
+
+/** Resolves after so many milliseconds, or as soon as the signal ends the wait. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+}
