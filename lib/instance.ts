@@ -37,7 +37,7 @@ export interface Instance {
 
 export function createInstance<C>(options: InstanceOptions<C>): Instance {
   const { definition, config, settings, metrics, log, bodies, reviews } = options;
-  const { name, routes = [], loops = [], admit = [] } = definition;
+  const { name, routes = [], loops = [] } = definition;
   const triggers = definition.on?.(config) ?? [];
   const limitMs = settings.TIMEOUT_SECONDS * 1000;
   const coalescer = createCoalescer({ running: settings.MAX_RUNNING, waiting: settings.MAX_WAITING });
@@ -148,9 +148,9 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
 
   // One context serves all reviews: an admission decides from what it has, and bounds by itself what it must ask.
   const admissionContext = runner.context(stop.signal);
-  const admissions = (settings.ROLE === 'events' ? [] : admit).map((admission): [string, Answerer] => [
-    admission.path,
-    answerAdmission({
+  const admit = settings.ROLE === 'events' ? [] : (definition.admit?.(config, options) ?? []);
+  const admissions = admit.flatMap((admission): [string, Answerer][] => {
+    const answer = answerAdmission({
       admission,
       bodies: reviews,
       context: admissionContext,
@@ -160,8 +160,9 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
           logFailure(log, asFailure(error), { uid, operation, onError: admission.onError });
         }
       },
-    }),
-  ]);
+    });
+    return [admission.path, ...(admission.aliases ?? [])].map((path) => [path, answer]);
+  });
 
   const repeating: Promise<void>[] = [];
   function start(): void {

@@ -32,7 +32,7 @@ function sandboxLines({ sandbox, kubeconfigFile }: Scene): string[] {
 }
 
 function clusterLines({ options, found, server }: Scene): string[] {
-  const admitting = found.filter(({ definition }) => (definition.admit ?? []).length > 0);
+  const admitting = found.filter(({ definition }) => definition.admit !== undefined);
   return [
     options.dryRun
       ? `kube-reflex looks at the cluster ${server.href} and writes nothing (--dry-run)`

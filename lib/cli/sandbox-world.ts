@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { parseConfig, type Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import { webhookConfigurations } from '../manifests/webhook.ts';
 import { standardSite } from '../manifests/manifest.ts';
@@ -14,6 +15,7 @@ export interface WorldOptions {
   /** Where the functions keep their state. */
   readonly namespace: string;
   readonly definitions: readonly Definition[];
+  readonly settings: Environment;
   /** Of the certificate that the webhooks show. */
   readonly ca: string;
   readonly webhooks: URL | undefined;
@@ -25,12 +27,14 @@ export async function fillSandbox(sandbox: Sandbox | undefined, options: WorldOp
     return;
   }
   const { api } = sandbox;
-  const { namespace, definitions, ca, webhooks } = options;
+  const { namespace, definitions, settings, ca, webhooks } = options;
+  const site = { ...standardSite, namespace };
   if (api.get(namespaces, namespace) === undefined) {
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   }
-  for (const { name, admit = [] } of webhooks === undefined ? [] : definitions) {
-    for (const configuration of webhookConfigurations(name, admit, { ...standardSite, namespace })) {
+  for (const { name, config, admit } of webhooks === undefined ? [] : definitions) {
+    const admissions = admit?.(parseConfig(config, settings, name), site) ?? [];
+    for (const configuration of webhookConfigurations(name, admissions, site)) {
       const kind = configuration.kind === 'MutatingWebhookConfiguration' ? mutatingWebhooks : validatingWebhooks;
       await api.create(
         kind,

@@ -56,7 +56,7 @@ async function start(options: StartOptions, environment: Environment, log: Logge
       log,
     });
     opened.push(running.close);
-    await fillSandbox(sandbox, { namespace, definitions, ca, webhooks: running.tlsUrl });
+    await fillSandbox(sandbox, { namespace, definitions, settings, ca, webhooks: running.tlsUrl });
     const subscriptions = definitions.map((definition) => subscriptionOf(definition, settings, running.url));
     const source = await startSource({ transport, namespace, subscriptions, log: log.child({ function: 'source' }) });
     opened.push(source.close);

@@ -18,7 +18,8 @@ export interface Definition<C = unknown> {
   /** What wakes it. A function of the settings, since a feature that is off watches nothing. */
   readonly on?: (config: C) => readonly Trigger<C>[];
   readonly tick?: Tick<C>;
-  readonly admit?: readonly Admission<C>[];
+  /** What it is asked before an object is stored: a function of the settings and of where it is installed. */
+  readonly admit?: (config: C, site: { readonly namespace: string }) => readonly Admission<C>[];
   readonly routes?: readonly Route<C>[];
   readonly loops?: readonly Loop<C>[];
   /** The exact rights it needs; a feature that is off asks for nothing. */
@@ -97,15 +98,41 @@ export interface Tick<C = unknown> {
   readonly handle: Handler<C>;
 }
 
+/** A path that answers AdmissionReviews, and the webhooks by which the API server asks there. */
 export interface Admission<C = unknown> {
   readonly path: `/${string}`;
+  /** Further paths with the same answers, such as one that people know from elsewhere. */
+  readonly aliases?: readonly `/${string}`[];
   readonly type: 'mutating' | 'validating';
-  readonly rules: readonly AdmissionRule[];
   /** What a request gets when the handler fails or runs out of time. */
   readonly onError: 'allow' | 'deny';
-  readonly failurePolicy: 'Ignore' | 'Fail';
   readonly timeoutSeconds: number;
+  readonly webhooks: readonly Webhook[];
   readonly decide: (request: AdmissionRequest, context: Context<C>) => Verdict | Promise<Verdict>;
+}
+
+/** One entry of a webhook configuration: when the API server asks. */
+export interface Webhook {
+  /** Fully qualified: at least three labels, `validate.<function>.kube-reflex.dev`. */
+  readonly name: string;
+  /** The configuration object that holds the entry. Default: the one that is named after the function. */
+  readonly configuration?: string;
+  readonly rules: readonly AdmissionRule[];
+  readonly failurePolicy: 'Ignore' | 'Fail';
+  /** Default: all namespaces but those without which no function could start. */
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
+  readonly matchConditions?: readonly MatchCondition[];
+  /** Default `Equivalent`. */
+  readonly matchPolicy?: 'Exact' | 'Equivalent';
+  /** Mutating webhooks only. Default `IfNeeded`. */
+  readonly reinvocationPolicy?: 'Never' | 'IfNeeded';
+}
+
+/** A CEL expression without which the API server does not ask. */
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
 }
 
 export interface AdmissionRule {
@@ -131,8 +158,16 @@ export interface Denied {
   /** HTTP status that the caller of the API sees. Default 403. */
   readonly code?: number;
   readonly reason?: string;
+  /** The fields that are to blame, for clients that show them one by one. */
+  readonly causes?: readonly Cause[];
   readonly warnings?: readonly string[];
   readonly auditAnnotations?: Readonly<Record<string, string>>;
+}
+
+export interface Cause {
+  readonly reason?: string;
+  readonly field?: string;
+  readonly message?: string;
 }
 
 /** A plain HTTP route, for people and pipelines. */

@@ -119,8 +119,9 @@ function responseOf(uid: string, verdict: Verdict): AdmissionResponse {
     ...(auditAnnotations === undefined ? {} : { auditAnnotations }),
   };
   if (!verdict.allow) {
-    const { code = 403, reason = 'Forbidden', message } = verdict;
-    return { uid, allowed: false, status: { code, reason, message }, ...extra };
+    const { code = 403, reason = 'Forbidden', message, causes } = verdict;
+    const details = causes === undefined ? {} : { details: { causes: [...causes] } };
+    return { uid, allowed: false, status: { code, reason, message, ...details }, ...extra };
   }
   const { patch = [] } = verdict;
   return patch.length === 0

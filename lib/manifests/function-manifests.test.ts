@@ -158,15 +158,28 @@ describe('triggers', () => {
 });
 
 describe('rights', () => {
+  const onPods = [{ operations: ['CREATE'] as const, apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
   const manifests = render({
-    admit: [
+    admit: (_config, { namespace }) => [
       {
         path: '/mutate',
         type: 'mutating',
-        rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
         onError: 'allow',
-        failurePolicy: 'Ignore',
         timeoutSeconds: 3,
+        webhooks: [
+          { name: 'mutate.sample.kube-reflex.dev', failurePolicy: 'Ignore', rules: onPods },
+          {
+            name: 'gate.sample.kube-reflex.dev',
+            configuration: 'sample-gate',
+            failurePolicy: 'Fail',
+            rules: onPods,
+            namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+            objectSelector: { matchLabels: { gate: 'shut' } },
+            matchConditions: [{ name: 'not-scheduled', expression: '!has(object.spec.nodeName)' }],
+            matchPolicy: 'Exact',
+            reinvocationPolicy: 'Never',
+          },
+        ],
         decide: () => ({ allow: true }),
       },
     ],
@@ -218,6 +231,20 @@ describe('rights', () => {
             failurePolicy: 'Ignore',
             timeoutSeconds: 3,
             clientConfig: { service: { name: 'sample-webhook', path: '/mutate', port: 443 } },
+          },
+        ],
+      },
+      {
+        metadata: { name: 'sample-gate' },
+        webhooks: [
+          {
+            name: 'gate.sample.kube-reflex.dev',
+            failurePolicy: 'Fail',
+            namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-reflex' } },
+            objectSelector: { matchLabels: { gate: 'shut' } },
+            matchConditions: [{ name: 'not-scheduled', expression: '!has(object.spec.nodeName)' }],
+            matchPolicy: 'Exact',
+            reinvocationPolicy: 'Never',
           },
         ],
       },

@@ -1,6 +1,6 @@
 import { exampleEnvironment, parseConfig } from '../function/config.ts';
-import type { Definition, Permission } from '../function/define.ts';
-import { standardSite, type Manifest } from './manifest.ts';
+import type { Admission, Definition, Permission, Trigger } from '../function/define.ts';
+import { standardSite, type Manifest, type Site } from './manifest.ts';
 import { accountWith } from './rights.ts';
 import { knativeService } from './service.ts';
 import { sourcesOf, tickSource } from './sources.ts';
@@ -17,22 +17,19 @@ export interface Rendered {
 
 /** What the definition asks for with the default settings. */
 export function renderFunction(definition: Definition, site = standardSite): Rendered {
-  const { name, tick, scaling, admit = [] } = definition;
+  const { name, tick, scaling } = definition;
   const placeholders = exampleEnvironment(definition.config);
-  const config = parseConfig(definition.config, placeholders);
-  const on = definition.on?.(config) ?? [];
-  const permissions = definition.permissions?.(config) ?? [];
+  const { on, admit, permissions } = askedBy(definition, parseConfig(definition.config, placeholders), site);
   const told = { name, placeholders };
   const { namespace } = site;
+  const admits = admit.length > 0;
   return {
     placeholders,
     manifests: [
       ...accountWith({ name, part: 'events', namespace }, permissionsOf('events', permissions)),
-      ...(admit.length > 0
-        ? accountWith({ name, part: 'webhook', namespace }, permissionsOf('admission', permissions))
-        : []),
+      ...(admits ? accountWith({ name, part: 'webhook', namespace }, permissionsOf('admission', permissions)) : []),
       knativeService(told, scaling, site),
-      ...(admit.length > 0 ? webhookWorkload(told, site) : []),
+      ...(admits ? webhookWorkload(told, site) : []),
       ...sourcesOf(
         name,
         on.filter((trigger) => 'resource' in trigger),
@@ -43,6 +40,19 @@ export function renderFunction(definition: Definition, site = standardSite): Ren
       ...webhookConfigurations(name, admit, site),
     ],
   };
+}
+
+/** What the definition makes of its settings. */
+function askedBy(
+  { on, admit, permissions }: Definition,
+  config: unknown,
+  site: Site,
+): {
+  readonly on: readonly Trigger[];
+  readonly admit: readonly Admission[];
+  readonly permissions: readonly Permission[];
+} {
+  return { on: on?.(config) ?? [], admit: admit?.(config, site) ?? [], permissions: permissions?.(config) ?? [] };
 }
 
 function permissionsOf(workload: 'events' | 'admission', permissions: readonly Permission[]): Permission[] {

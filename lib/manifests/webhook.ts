@@ -1,6 +1,7 @@
 import type { V1PodDisruptionBudget } from '@kubernetes/client-node';
-import type { Admission } from '../function/define.ts';
+import type { Admission, Webhook } from '../function/define.ts';
 import type { Deployment, Service } from '../kube/resource.ts';
+import type { LabelSelector } from '../kube/selector.ts';
 import type { Wire } from '../kube/wire.ts';
 import { containerOf, standardPorts, type Told } from './container.ts';
 import { clusterName, labelsOf, partName, type Manifest, type Site } from './manifest.ts';
@@ -93,35 +94,44 @@ function disruptionBudget(metadata: OwnMetadata): Manifest {
 
 /** What the API server asks, and whom. The function itself fills in the `caBundle`. */
 export function webhookConfigurations(name: string, admissions: readonly Admission[], site: Site): Manifest[] {
-  return [...Map.groupBy(admissions, ({ type }) => type)].map(([type, group]) => ({
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: type === 'mutating' ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration',
-    metadata: { name: clusterName(name), labels: labelsOf(name, 'webhook') },
-    webhooks: group.map((admission) => webhookOf(name, admission, site)),
-  }));
+  const entries = admissions.flatMap((admission) =>
+    admission.webhooks.map((webhook) => ({
+      kind: configurationKind(admission),
+      configuration: webhook.configuration ?? clusterName(name),
+      entry: entryOf(name, admission, webhook, site),
+    })),
+  );
+  const objects = Map.groupBy(entries, ({ kind, configuration }) => `${kind} ${configuration}`);
+  return [...objects.values()].flatMap((group) =>
+    group.slice(0, 1).map(({ kind, configuration }) => ({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind,
+      metadata: { name: configuration, labels: labelsOf(name, 'webhook') },
+      webhooks: group.map(({ entry }) => entry),
+    })),
+  );
 }
 
-function webhookOf(name: string, admission: Admission, { namespace }: Site): object {
-  const { path, type, rules, failurePolicy, timeoutSeconds } = admission;
+function configurationKind({ type }: Admission): string {
+  return type === 'mutating' ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration';
+}
+
+function entryOf(name: string, { path, type, timeoutSeconds }: Admission, webhook: Webhook, site: Site): object {
+  const { configuration: _configuration, reinvocationPolicy = 'IfNeeded', ...given } = webhook;
   return {
-    name: `${path.slice(1).replaceAll('/', '-')}.${name}.kube-reflex.dev`,
     admissionReviewVersions: ['v1'],
-    clientConfig: { service: { name: partName(name, 'webhook'), namespace, path, port: 443 } },
-    rules,
-    // A refusal there could keep the very workload from starting that would lift it.
-    namespaceSelector: {
-      matchExpressions: [
-        {
-          key: 'kubernetes.io/metadata.name',
-          operator: 'NotIn',
-          values: [namespace, 'knative-eventing', 'knative-serving'],
-        },
-      ],
-    },
+    clientConfig: { service: { name: partName(name, 'webhook'), namespace: site.namespace, path, port: 443 } },
+    namespaceSelector: beyondOwnMeans(site),
     matchPolicy: 'Equivalent',
     sideEffects: 'None',
-    failurePolicy,
     timeoutSeconds,
-    ...(type === 'mutating' ? { reinvocationPolicy: 'IfNeeded' } : {}),
+    ...given,
+    ...(type === 'mutating' ? { reinvocationPolicy } : {}),
   };
+}
+
+/** A refusal there could keep the very workload from starting that would lift it. */
+function beyondOwnMeans({ namespace }: Site): LabelSelector {
+  const values = [namespace, 'knative-eventing', 'knative-serving'];
+  return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values }] };
 }

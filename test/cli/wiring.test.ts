@@ -8,7 +8,7 @@ import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { ApiError } from '../../lib/sandbox/status.ts';
 import { ProcessSettings } from '../../lib/settings.ts';
 import { changeEvent, tickEvent } from '../../lib/source/event.ts';
-import { functionsUnderTest } from '../contract/functions.ts';
+import { admissionsOf, functionsUnderTest } from '../contract/functions.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -28,7 +28,8 @@ interface Rule {
 const own = standardSite.namespace;
 
 describe.each(await functionsUnderTest())('the manifests of $name', (definition) => {
-  const { name, on, tick, permissions, admit = [] } = definition;
+  const { name, on, tick, permissions } = definition;
+  const admits = admissionsOf(definition).length > 0;
   const { manifests } = renderFunction(definition);
   const config = parseConfig(definition.config, exampleEnvironment(definition.config));
 
@@ -60,7 +61,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
       new Set(asked.filter(({ role }) => role !== 'admission').flatMap(rightsAskedBy)),
     );
     expect(rightsOf(`${name}-webhook`, manifests)).toEqual(
-      new Set(admit.length === 0 ? [] : asked.filter(({ role }) => role !== 'events').flatMap(rightsAskedBy)),
+      new Set(!admits ? [] : asked.filter(({ role }) => role !== 'events').flatMap(rightsAskedBy)),
     );
   });
 
@@ -84,10 +85,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
       [...JSON.stringify(spec ?? {}).matchAll(/"containerPort":(\d+)/g)].map(([, port]) => `${kind} ${port ?? ''}`),
     );
 
-    expect(ports).toEqual([
-      `Service ${PORT}`,
-      ...(admit.length === 0 ? [] : [`Deployment ${PORT}`, `Deployment ${TLS_PORT}`]),
-    ]);
+    expect(ports).toEqual([`Service ${PORT}`, ...(!admits ? [] : [`Deployment ${PORT}`, `Deployment ${TLS_PORT}`])]);
   });
 
   it('are taken by the API without a field too many', async () => {

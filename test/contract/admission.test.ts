@@ -54,13 +54,18 @@ describe('admission', () => {
   });
 
   it('denies with HTTP 200 and the code that the user gets to see', async () => {
-    await admitting(() => ({ allow: false, message: 'frozen until Monday', code: 423, reason: 'Locked' }));
+    const causes = [{ reason: 'FieldValueForbidden', field: 'spec.replicas', message: 'frozen' }];
+    await admitting(() => ({ allow: false, message: 'frozen until Monday', code: 423, reason: 'Locked', causes }));
 
     const { status, body } = await post('/admit', review());
 
     expect(status).toBe(200);
     expect(JSON.parse(body)).toMatchObject({
-      response: { uid: 'u-1', allowed: false, status: { code: 423, reason: 'Locked', message: 'frozen until Monday' } },
+      response: {
+        uid: 'u-1',
+        allowed: false,
+        status: { code: 423, reason: 'Locked', message: 'frozen until Monday', details: { causes } },
+      },
     });
   });
 
@@ -111,6 +116,12 @@ describe('admission', () => {
     expect((await post('/host-census/admit', review())).status).toBe(200);
   });
 
+  it('answers at its aliases too', async () => {
+    await admitting(() => ({ allow: true }), { aliases: ['/known-from-elsewhere'] });
+
+    expect((await post('/known-from-elsewhere?timeout=3s', review())).status).toBe(200);
+  });
+
   it('opens no TLS listener in the events role', async () => {
     await admitting(() => ({ allow: true }), {}, { ROLE: 'events' });
 
@@ -134,15 +145,17 @@ async function admitting(
   const admission: Admission = {
     path: '/admit',
     type: 'mutating',
-    rules: [],
     onError: 'allow',
-    failurePolicy: 'Ignore',
     timeoutSeconds: 3,
+    webhooks: [],
     decide,
     ...changes,
   };
   const { certificate: cert, key } = certificates;
-  app = await startApp({ ...hostCensus, admit: [admission] }, { access: noCluster, tls: { cert, key }, environment });
+  app = await startApp(
+    { ...hostCensus, admit: () => [admission] },
+    { access: noCluster, tls: { cert, key }, environment },
+  );
 }
 
 function post(

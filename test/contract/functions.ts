@@ -1,6 +1,7 @@
 import { findFunctions, type Found } from '../../lib/cli/functions.ts';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
-import type { Definition, Watch } from '../../lib/function/define.ts';
+import type { Admission, Definition, Watch } from '../../lib/function/define.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
 
 /** Every function of the product and the sample function, each with its folder. */
 export async function foldersUnderTest(): Promise<readonly Found[]> {
@@ -19,4 +20,9 @@ export function environmentOf(definition: Definition): Record<string, string> {
 export function watchesOf(definition: Definition): readonly Watch[] {
   const config = parseConfig(definition.config, environmentOf(definition));
   return (definition.on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+}
+
+export function admissionsOf(definition: Definition): readonly Admission[] {
+  const config = parseConfig(definition.config, environmentOf(definition));
+  return definition.admit?.(config, standardSite) ?? [];
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Definition } from '../../lib/function/define.ts';
 import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 import { noCluster, send, startApp, type Sent } from '../http.ts';
-import { environmentOf, functionsUnderTest } from './functions.ts';
+import { admissionsOf, environmentOf, functionsUnderTest } from './functions.ts';
 
 const definitions = await functionsUnderTest();
 const requests = 10_000;
@@ -125,7 +125,7 @@ function anyRequest(definition: Definition): fc.Arbitrary<Sent & { readonly tls:
   const paths = [
     ...['/', '/', '/', '/health/readiness', '/metrics', '/x', '//', '/%', `/${definition.name}`, '/?a=%'],
     ...(definition.routes ?? []).map(({ path }) => path),
-    ...(definition.admit ?? []).map(({ path }) => path),
+    ...admissionsOf(definition).map(({ path }) => path),
   ];
   return fc.record({
     method: fc.constantFrom('POST', 'POST', 'POST', 'GET', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'),

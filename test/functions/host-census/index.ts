@@ -16,21 +16,26 @@ export default defineFunction({
     { type: 'dev.kube-reflex.host-census.recount', handle: sync },
   ],
   tick: { schedule: '*/5 * * * *', handle: sync },
-  admit: [
+  admit: () => [
     {
       path: '/validate',
       type: 'validating',
-      rules: [
+      onError: 'allow',
+      timeoutSeconds: 3,
+      webhooks: [
         {
-          operations: ['CREATE', 'UPDATE'],
-          apiGroups: ['networking.k8s.io'],
-          apiVersions: ['v1'],
-          resources: ['ingresses'],
+          name: 'validate.host-census.kube-reflex.dev',
+          failurePolicy: 'Ignore',
+          rules: [
+            {
+              operations: ['CREATE', 'UPDATE'],
+              apiGroups: ['networking.k8s.io'],
+              apiVersions: ['v1'],
+              resources: ['ingresses'],
+            },
+          ],
         },
       ],
-      onError: 'allow',
-      failurePolicy: 'Ignore',
-      timeoutSeconds: 3,
       decide: ({ object }) =>
         object?.metadata?.annotations?.['host-census.kube-reflex.dev/refuse'] === 'true'
           ? { allow: false, message: 'the annotation host-census.kube-reflex.dev/refuse asks for it' }
