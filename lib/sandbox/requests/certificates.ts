@@ -11,8 +11,8 @@ export interface Certificates {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const day = 24 * 60 * 60 * 1000;
 
-/** Makes certificates for 127.0.0.1 and localhost, good for a year. They live in memory only. */
-export async function createCertificates(now: Date): Promise<Certificates> {
+/** Makes certificates for 127.0.0.1, localhost and further names, good for a year. They live in memory only. */
+export async function createCertificates(now: Date, names: readonly string[] = []): Promise<Certificates> {
   const x509 = await import('@peculiar/x509');
   const validity = { notBefore: new Date(now.getTime() - day), notAfter: new Date(now.getTime() + 365 * day) };
   const [caKeys, keys] = await Promise.all([keyPair(), keyPair()]);
@@ -42,6 +42,7 @@ export async function createCertificates(now: Date): Promise<Certificates> {
         { type: 'ip', value: '::1' },
         { type: 'dns', value: 'localhost' },
         { type: 'dns', value: 'kubernetes.default.svc' },
+        ...names.map((value) => ({ type: 'dns' as const, value })),
       ]),
     ],
   });
