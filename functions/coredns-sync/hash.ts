@@ -1,0 +1,13 @@
+/**
+ * A 32-bit number for a text, the same in every process and release: what is placed by it stays where it is. FNV-1a, then
+ * mixed so that every bit of it is as good as any other.
+ */
+export function stableHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
