@@ -19,11 +19,14 @@ describe('label selectors', () => {
     ['n>3', { n: '4' }, true],
     ['n<3', { n: 'many' }, false],
     ['a=', { a: '' }, true],
+    ['constructor', {}, false],
+    ['!constructor', {}, true],
+    ['constructor=x', { constructor: 'x' }, true],
   ])('%s on %j is %s', (text, labels: Record<string, string>, expected) => {
     expect(matches(parseSelector(text), labels)).toBe(expected);
   });
 
-  it.each(['a=b=c', ',', 'a in b', 'a=ä', '-a', 'a/b/c', 'a in (b', 'n>x', '!'])('refuses %s', (text) => {
+  it.each(['a=b=c', ',', 'a in b', 'a=ä', '-a', 'a/b/c', 'a in (b', 'n>x', '!', `${'a'.repeat(254)}/b`])('refuses %s', (text) => {
     expect(() => parseSelector(text)).toThrow('unable to parse requirement');
   });
 

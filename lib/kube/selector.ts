@@ -14,9 +14,10 @@ export interface Requirement {
 /** All requirements must hold; an empty selector matches everything. */
 export type Selector = readonly Requirement[];
 
-const qualifiedName =
-  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+/** A label key as the API server takes it. */
+export const qualifiedName =
+  /^((?=[^/]{1,253}\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+export const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const setOperation = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const comparison = /^([^\s=!<>]+)\s*(==|=|!=|<|>)\s*([^\s=!<>]*)$/;
 
@@ -32,7 +33,12 @@ export function parseSelector(text: string): Selector {
 }
 
 export function matches(selector: Selector, labels: Labels | undefined): boolean {
-  return selector.every((requirement) => holds(requirement, labels?.[requirement.key]));
+  return selector.every((requirement) => holds(requirement, valueOf(labels, requirement.key)));
+}
+
+/** A label may be called `constructor`, and most objects have no such label. */
+function valueOf(labels: Labels | undefined, key: string): string | undefined {
+  return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 /** A selector as objects carry it. An absent one selects nothing, an empty one everything. */
