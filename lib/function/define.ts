@@ -4,6 +4,7 @@ import type { LabelSelector } from '../kube/selector.ts';
 import type { Kube } from '../kube/client.ts';
 import type { Resource } from '../kube/resource.ts';
 import type { KubeObject } from '../kube/wire.ts';
+import type { Manifest } from '../manifests/manifest.ts';
 import type { AdmissionRequest } from '../review/review.ts';
 import type { ConfigSchema } from './config.ts';
 import type { FunctionMetrics } from './metrics.ts';
@@ -24,6 +25,8 @@ export interface Definition<C = unknown> {
   readonly loops?: readonly Loop<C>[];
   /** The exact rights it needs; a feature that is off asks for nothing. */
   readonly permissions?: (config: C) => readonly Permission[];
+  /** What else comes with an installation, whole: its own kinds, a policy that confines its account. */
+  readonly objects?: (config: C, site: { readonly namespace: string }) => readonly Manifest[];
   readonly scaling?: Scaling;
 }
 

@@ -252,6 +252,18 @@ describe('rights', () => {
   });
 });
 
+describe('further objects', () => {
+  it('come first, for the namespace of the installation', () => {
+    const [first] = render({
+      objects: (_config, { namespace }) => [
+        { apiVersion: 'example.test/v1', kind: 'Thing', metadata: { name: 'thing' }, spec: { namespace } },
+      ],
+    });
+
+    expect(first).toMatchObject({ kind: 'Thing', spec: { namespace: 'kube-reflex' } });
+  });
+});
+
 describe('settings', () => {
   const config = z.object({
     TARGET: text({ about: 'where to', example: 'somewhere' }),

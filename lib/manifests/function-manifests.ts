@@ -19,13 +19,14 @@ export interface Rendered {
 export function renderFunction(definition: Definition, site = standardSite): Rendered {
   const { name, tick, scaling } = definition;
   const placeholders = exampleEnvironment(definition.config);
-  const { on, admit, permissions } = askedBy(definition, parseConfig(definition.config, placeholders), site);
+  const { on, admit, permissions, objects } = askedBy(definition, parseConfig(definition.config, placeholders), site);
   const told = { name, placeholders };
   const { namespace } = site;
   const admits = admit.length > 0;
   return {
     placeholders,
     manifests: [
+      ...objects,
       ...accountWith({ name, part: 'events', namespace }, permissionsOf('events', permissions)),
       ...(admits ? accountWith({ name, part: 'webhook', namespace }, permissionsOf('admission', permissions)) : []),
       knativeService(told, scaling, site),
@@ -44,15 +45,21 @@ export function renderFunction(definition: Definition, site = standardSite): Ren
 
 /** What the definition makes of its settings. */
 function askedBy(
-  { on, admit, permissions }: Definition,
+  { on, admit, permissions, objects }: Definition,
   config: unknown,
   site: Site,
 ): {
   readonly on: readonly Trigger[];
   readonly admit: readonly Admission[];
   readonly permissions: readonly Permission[];
+  readonly objects: readonly Manifest[];
 } {
-  return { on: on?.(config) ?? [], admit: admit?.(config, site) ?? [], permissions: permissions?.(config) ?? [] };
+  return {
+    on: on?.(config) ?? [],
+    admit: admit?.(config, site) ?? [],
+    permissions: permissions?.(config) ?? [],
+    objects: objects?.(config, site) ?? [],
+  };
 }
 
 function permissionsOf(workload: 'events' | 'admission', permissions: readonly Permission[]): Permission[] {
