@@ -35,6 +35,10 @@ export interface PatchStep extends Target {
   readonly do: 'patch';
   readonly operations: readonly Operation[];
   readonly subresource?: 'status' | 'scale';
+  /** Who the fields belong to afterwards, where it is not the function itself. */
+  readonly fieldManager?: string;
+  /** The outcome needs only the object's metadata: spares the bytes of a large object's way back. */
+  readonly brief?: boolean;
   readonly why: string;
 }
 
@@ -42,6 +46,8 @@ export interface CreateStep {
   readonly do: 'create';
   readonly resource: Resource;
   readonly object: KubeObject;
+  /** As in a `PatchStep`. */
+  readonly brief?: boolean;
   readonly why: string;
 }
 

@@ -104,6 +104,44 @@ describe('reading the cluster', () => {
   });
 });
 
+describe('large objects and shared time', () => {
+  it('tells the time of the server as of its last answer', async () => {
+    const dates = ['Thu, 01 Jan 2026 00:00:00 GMT', 'Thu, 01 Jan 2026 00:00:02 GMT'];
+    const { kube } = await cluster((_request, response) => {
+      response.setHeader('date', dates.shift() ?? '');
+      json(response, 200, {});
+    });
+    const before = kube.serverTime();
+    await kube.get(pods, { namespace: 'default', name: 'a' });
+    const first = kube.serverTime();
+    await kube.get(pods, { namespace: 'default', name: 'a' });
+
+    expect([before, first, kube.serverTime()]).toEqual([
+      undefined,
+      new Date('2026-01-01T00:00:00Z'),
+      new Date('2026-01-01T00:00:02Z'),
+    ]);
+  });
+
+  it('asks for the metadata alone where a step is brief', async () => {
+    const asked: (string | undefined)[] = [];
+    const { kube } = await cluster(({ headers }, response) => {
+      asked.push(headers.accept);
+      json(response, 200, { metadata: { resourceVersion: '2' } });
+    });
+    const place = { resource: configMaps, namespace: 'default', name: 'a', why: 'test' };
+
+    await kube.run({
+      steps: [
+        { do: 'patch', ...place, operations: [], brief: true },
+        { do: 'patch', ...place, operations: [] },
+      ],
+    });
+
+    expect(asked).toEqual(['application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'application/json']);
+  });
+});
+
 describe('trouble with the API server', () => {
   it.each([
     [403, 'Forbidden', 'impossible'],

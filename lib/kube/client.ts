@@ -24,6 +24,11 @@ export interface Kube {
   readonly listMetadata: (resource: Resource, options?: ListOptions) => Promise<Collection<MetadataOnly>>;
   /** Does the steps in order and stops at the first that fails. A dry run only logs them. */
   readonly run: (plan: Plan) => Promise<readonly Outcome[]>;
+  /**
+   * The API server's clock as of its last answer, in whole seconds: the one clock that all instances share. Undefined
+   * before the first answer.
+   */
+  readonly serverTime: () => Date | undefined;
 }
 
 export interface Named {
@@ -74,7 +79,8 @@ export interface KubeOptions extends Writer {
 const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 export function createKube(options: KubeOptions): Kube {
-  const call = caller(options);
+  let answeredAt: string | undefined;
+  const call = caller(options, ({ headers }) => (answeredAt = headers.date ?? answeredAt));
 
   async function get<T extends KubeObject>(resource: Resource<T>, { name, namespace }: Named): Promise<T | undefined> {
     const answer = await call('get', resource, { method: 'GET', path: pathOf(resource, { name, namespace }) });
@@ -136,6 +142,7 @@ export function createKube(options: KubeOptions): Kube {
     listMetadata: (resource, list = {}) =>
       pick(resource as Resource<MetadataOnly>, { ...list, accept: asMetadataList }, (object) => object),
     run: (plan) => runSteps(plan, options, call),
+    serverTime: () => (answeredAt === undefined ? undefined : new Date(answeredAt)),
   };
 }
 
@@ -145,12 +152,13 @@ export type Caller = (verb: string, resource: Resource, request: Request) => Pro
 /** Longer than this a function should not be held up; the sender of the event tries again. */
 const longestPauseSeconds = 1;
 
-function caller({ transport, signal, observe }: KubeOptions): Caller {
+function caller({ transport, signal, observe }: KubeOptions, onAnswer: (answer: Answer) => void): Caller {
   async function once(verb: string, resource: Resource, request: Request): Promise<Answer> {
     const started = monotonicMs();
     let answer: Answer | undefined;
     try {
       answer = await transport.send(signal === undefined ? request : { ...request, signal });
+      onAnswer(answer);
       return answer;
     } finally {
       observe?.({

@@ -111,16 +111,17 @@ function requestOf(step: Step, { fieldManager, dryRun, now }: Writer): Prepared 
       };
     }
     case 'patch': {
-      const path = pathOf(resource, { ...place, subresource: step.subresource }, query);
+      const owner = { fieldManager: step.fieldManager ?? fieldManager };
+      const path = pathOf(resource, { ...place, subresource: step.subresource }, { ...query, ...owner });
       const body = JSON.stringify(step.operations);
       return {
         verb: 'patch',
         resource,
-        request: { method: 'PATCH', path, body, contentType: 'application/json-patch+json' },
+        request: { method: 'PATCH', path, body, contentType: 'application/json-patch+json', ...acceptOf(step) },
       };
     }
     case 'create':
-      return post(resource, { path: pathOf(resource, { namespace }, query), object: step.object });
+      return post(resource, { path: pathOf(resource, { namespace }, query), object: step.object, ...acceptOf(step) });
     case 'event':
       return post(resource, {
         path: pathOf(resource, { namespace }, query),
@@ -150,9 +151,21 @@ function requestOf(step: Step, { fieldManager, dryRun, now }: Writer): Prepared 
   }
 }
 
-function post(resource: Resource, { path, object }: { path: string; object: KubeObject }): Prepared {
+interface Posted {
+  readonly path: string;
+  readonly object: KubeObject;
+  readonly accept?: string;
+}
+
+function post(resource: Resource, { object, ...request }: Posted): Prepared {
   const body = JSON.stringify({ apiVersion: apiVersion(resource), kind: resource.kind, ...object });
-  return { verb: 'create', resource, request: { method: 'POST', path, body } };
+  return { verb: 'create', resource, request: { method: 'POST', body, ...request } };
+}
+
+const asMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+
+function acceptOf({ brief = false }: { readonly brief?: boolean }): { readonly accept?: string } {
+  return brief ? { accept: asMetadata } : {};
 }
 
 function resourceOf(step: Step): Resource {

@@ -69,6 +69,7 @@ function addressOf({ url = '/' }: IncomingMessage): URL {
 async function handle(options: ServerOptions, exchange: Exchange): Promise<void> {
   const { message, response } = exchange;
   const { method = 'GET', headers } = message;
+  response.setHeader('date', options.cluster.clock.now().toUTCString());
   const { pathname: path, searchParams: query } = addressOf(message);
   const route = parseRoute(method, decodedPath(path), query);
   if (route === undefined) {
