@@ -3,6 +3,8 @@ import { defineConfig } from 'eslint/config';
 import ts from 'typescript-eslint';
 
 const otherFunction = { regex: '^\\.\\./[^.]', message: 'A function may not import another function.' };
+/** The same rule from a folder inside a function, whose neighbours are its own. */
+const otherFunctionFromFolder = { ...otherFunction, regex: '^\\.\\./\\.\\./[^.]' };
 const testCode = { regex: '(^|/)test/', message: 'Shipped code may not import tests.' };
 const anyFunction = {
   regex: '(^|/)functions/',
@@ -141,7 +143,18 @@ export default defineConfig(
       ],
     },
   },
+  {
+    files: ['functions/*/*/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        { paths: [clientAsCode], patterns: [otherFunctionFromFolder, testCode] },
+      ],
+    },
+  },
   pure(['functions/*/{plan,decide,schedule,render}*.ts'], [otherFunction, testCode]),
+  pure(['functions/*/*/{plan,decide,schedule,render}*.ts'], [otherFunctionFromFolder, testCode]),
   pure(['lib/function/{plan,failure}.ts', 'lib/kube/{selector,wire}.ts'], [anyFunction, testCode]),
   {
     files: ['lib/main.ts', 'lib/cli/**/*.ts', 'test/**/*.ts'],

@@ -10,7 +10,9 @@ import type {
   V1Namespace,
   V1Node,
   V1Pod,
+  V1PodDisruptionBudget,
   V1ReplicaSet,
+  V1ReplicationController,
   V1Secret,
   V1Service,
   V1StatefulSet,
@@ -40,7 +42,9 @@ export type MutatingWebhookConfiguration = Wire<V1MutatingWebhookConfiguration>;
 export type Namespace = Wire<V1Namespace>;
 export type Node = Wire<V1Node>;
 export type Pod = Wire<V1Pod>;
+export type PodDisruptionBudget = Wire<V1PodDisruptionBudget>;
 export type ReplicaSet = Wire<V1ReplicaSet>;
+export type ReplicationController = Wire<V1ReplicationController>;
 export type Secret = Wire<V1Secret>;
 export type Service = Wire<V1Service>;
 export type StatefulSet = Wire<V1StatefulSet>;
@@ -53,6 +57,18 @@ export const deployments = namespaced<Deployment>('apps', 'v1', 'Deployment', 'd
 export const events = namespaced('events.k8s.io', 'v1', 'Event', 'events');
 export const ingresses = namespaced<Ingress>('networking.k8s.io', 'v1', 'Ingress', 'ingresses');
 export const pods = namespaced<Pod>('', 'v1', 'Pod', 'pods');
+export const podDisruptionBudgets = namespaced<PodDisruptionBudget>(
+  'policy',
+  'v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+);
+export const replicationControllers = namespaced<ReplicationController>(
+  '',
+  'v1',
+  'ReplicationController',
+  'replicationcontrollers',
+);
 export const replicaSets = namespaced<ReplicaSet>('apps', 'v1', 'ReplicaSet', 'replicasets');
 export const secrets = namespaced<Secret>('', 'v1', 'Secret', 'secrets');
 export const services = namespaced<Service>('', 'v1', 'Service', 'services');
