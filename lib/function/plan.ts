@@ -77,6 +77,8 @@ export interface EventStep {
   /** CamelCase, one word for machines. */
   readonly reason: string;
   readonly note: string;
+  /** Where the same can happen again: when it did. It is told once for each occasion, however it is worded. */
+  readonly occasion?: string;
 }
 
 /** A JSON pointer to the field at the given path, each segment escaped. */

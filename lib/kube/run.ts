@@ -202,9 +202,9 @@ function namespaceOf({ metadata }: KubeObject): { readonly namespace?: string } 
 }
 
 /** The same news about the same object has one name, so telling it twice within the life of an Event writes nothing. */
-function eventName({ about, type, reason, note }: EventStep): string {
+function eventName({ about, type, reason, note, occasion }: EventStep): string {
   const digest = createHash('sha256')
-    .update(JSON.stringify([about.metadata?.uid, type, reason, note]))
+    .update(JSON.stringify([about.metadata?.uid, type, reason, occasion ?? note]))
     .digest('hex');
   return `${(about.metadata?.name ?? '').slice(0, 230)}.${digest.slice(0, 16)}`;
 }
