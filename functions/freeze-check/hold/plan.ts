@@ -1,0 +1,128 @@
+import type { Operation } from 'fast-json-patch';
+import { pointer, unchanged, type PatchStep } from '../../../lib/function/plan.ts';
+import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { DenyKind, DenyPolicy } from '../policy.ts';
+import { annotation, annotationOf, type Change, type HeldKind, type Owner } from './kind.ts';
+
+/** What is to become of one object. */
+export interface Decision {
+  readonly kind: HeldKind;
+  readonly object: KubeObject;
+  /** Who held it when it was read. */
+  readonly before: Owner | undefined;
+  /** Who holds it after the step; nobody when it is let go. */
+  readonly after: DenyPolicy | undefined;
+  /** Absent when all is as it should be. */
+  readonly step?: PatchStep;
+}
+
+/**
+ * Decides about an object that `wanting` policies ask to be held, in order of precedence. One patch does all or nothing,
+ * so that a death between two writes leaves no object half held; what was noted before the first touch is never noted
+ * again while it is held.
+ */
+export function decideHold(
+  kind: HeldKind,
+  object: KubeObject,
+  wanting: readonly DenyPolicy[],
+): Decision | undefined {
+  const before = ownerOf(kind, object);
+  const after = wanting.find((policy) => before !== undefined && isOwner(policy, before)) ?? wanting[0];
+  if (after === undefined) {
+    return before && decision({ kind, object, before, after }, release(kind, object), `released by ${text(before)}`);
+  }
+  if (before === undefined) {
+    const change = merge(kind.stop(object, after), marks(kind, after));
+    return decision({ kind, object, before, after }, change, `held by ${nameOf(after)}`);
+  }
+  const handover = isOwner(after, before) ? nothing : marks(kind, after);
+  const again = kind.isStill(object) ? nothing : kind.stopAgain(object, after);
+  return decision({ kind, object, before, after }, merge(again, handover), `still held by ${nameOf(after)}`);
+}
+
+/** Who holds the object by its annotations. */
+export function ownerOf({ ownerAnnotation }: Pick<HeldKind, 'ownerAnnotation'>, object: KubeObject): Owner | undefined {
+  const name = annotationOf(object, ownerAnnotation);
+  const kind = annotationOf(object, annotation.ownerKind);
+  return name === undefined ? undefined : { name, kind: isDenyKind(kind) ? kind : undefined };
+}
+
+export function isOwner({ kind, metadata }: DenyPolicy, owner: Owner): boolean {
+  return metadata?.name === owner.name && (owner.kind === undefined || owner.kind === kind);
+}
+
+function isDenyKind(kind: string | undefined): kind is DenyKind {
+  return kind === 'ChangeFreeze' || kind === 'MaintenanceWindow';
+}
+
+const nothing: Change = { operations: [], annotations: {} };
+
+function merge(one: Change, other: Change): Change {
+  return {
+    operations: [...one.operations, ...other.operations],
+    annotations: { ...one.annotations, ...other.annotations },
+  };
+}
+
+/** The annotations that make the policy the owner. */
+function marks({ ownerAnnotation }: Pick<HeldKind, 'ownerAnnotation'>, { kind, metadata }: DenyPolicy): Change {
+  const managed = ownerAnnotation === annotation.owner ? { [annotation.managed]: 'true' } : {};
+  return {
+    operations: [],
+    annotations: { ...managed, [ownerAnnotation]: metadata?.name, [annotation.ownerKind]: kind },
+  };
+}
+
+function release(kind: HeldKind, object: KubeObject): Change {
+  const gone = { [annotation.managed]: undefined, [kind.ownerAnnotation]: undefined, [annotation.ownerKind]: undefined };
+  return merge(kind.restore(object), { operations: [], annotations: gone });
+}
+
+function decision(about: Omit<Decision, 'step'>, change: Change, why: string): Decision {
+  const operations = [...change.operations, ...annotate(about.object, change.annotations)];
+  const { name = '', namespace } = about.object.metadata ?? {};
+  if (operations.length === 0) {
+    return about;
+  }
+  const step: PatchStep = {
+    do: 'patch',
+    resource: about.kind.resource,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    operations: [unchanged(about.object), ...operations],
+    why,
+  };
+  return { ...about, step };
+}
+
+/** Sets and drops annotations; a map that we made goes with the last of ours, so that nothing of us stays behind. */
+function annotate({ metadata }: KubeObject, wanted: Change['annotations']): Operation[] {
+  const path = pointer('metadata', 'annotations');
+  const { annotations } = metadata ?? {};
+  const differing = Object.entries(wanted).filter(([key, value]) => annotations?.[key] !== value);
+  const result = Object.fromEntries(
+    Object.entries({ ...annotations, ...wanted }).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  if (differing.length === 0) {
+    return [];
+  }
+  if (annotations === undefined) {
+    return [{ op: 'add', path, value: result }];
+  }
+  if (Object.keys(result).length === 0) {
+    return [{ op: 'remove', path }];
+  }
+  return differing.map(([key, value]) =>
+    value === undefined
+      ? { op: 'remove', path: pointer('metadata', 'annotations', key) }
+      : { op: 'add', path: pointer('metadata', 'annotations', key), value },
+  );
+}
+
+function nameOf({ kind, metadata }: DenyPolicy): string {
+  return `${kind ?? ''}/${metadata?.name ?? ''}`;
+}
+
+function text({ kind, name }: Owner): string {
+  return kind === undefined ? name : `${kind}/${name}`;
+}
