@@ -1,0 +1,148 @@
+/** A five-field schedule on the wall clock: on which days it fires, and at which minutes of those. */
+export interface Cron {
+  /** Minutes since midnight, ascending. */
+  readonly times: readonly number[];
+  readonly days: ReadonlySet<number>;
+  readonly months: ReadonlySet<number>;
+  readonly weekdays: ReadonlySet<number>;
+  /** When both days and weekdays are limited, either one fires; otherwise both must fit. */
+  readonly eitherDay: boolean;
+}
+
+interface Field {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  /** Names of the values, beginning with that of `from`. */
+  readonly names?: readonly string[];
+}
+
+const fields = {
+  minutes: { name: 'minute', from: 0, to: 59 },
+  hours: { name: 'hour', from: 0, to: 23 },
+  days: { name: 'day of month', from: 1, to: 31 },
+  months: {
+    name: 'month',
+    from: 1,
+    to: 12,
+    names: ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
+  },
+  weekdays: { name: 'day of week', from: 0, to: 6, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
+} as const satisfies Record<string, Field>;
+
+/** Reads `minute hour day month weekday` with `*`, `?`, names, lists, ranges and steps. Throws with what is wrong. */
+export function parseCron(text: string): Cron {
+  const parts = text.trim().split(/\s+/);
+  const [minutes = '', hours = '', days = '', months = '', weekdays = ''] = parts;
+  if (parts.length !== 5) {
+    throw new Error(`schedule "${text}": expected 5 fields, got ${text.trim() === '' ? 0 : parts.length}`);
+  }
+  const minutesOfHour = [...parseField(minutes, fields.minutes)].sort(ascending);
+  const hoursOfDay = [...parseField(hours, fields.hours)].sort(ascending);
+  return {
+    times: hoursOfDay.flatMap((hour) => minutesOfHour.map((minute) => 60 * hour + minute)),
+    days: parseField(days, fields.days),
+    months: parseField(months, fields.months),
+    weekdays: parseField(weekdays, fields.weekdays),
+    eitherDay: !isEvery(days) && !isEvery(weekdays),
+  };
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
+}
+
+function parseField(text: string, field: Field): ReadonlySet<number> {
+  return new Set(text.split(',').flatMap((part) => parseItem(part, field)));
+}
+
+const item = /^(?<bounds>[*?]|\w+(-\w+)?)(\/(?<step>\d+))?$/;
+
+function parseItem(text: string, field: Field): number[] {
+  const { bounds = '', step } = item.exec(text)?.groups ?? {};
+  const [first, last] = boundsOf(bounds, step !== undefined, field);
+  const stride = Number(step ?? 1);
+  if (field.from <= first && first <= last && last <= field.to && stride >= 1) {
+    return Array.from({ length: Math.floor((last - first) / stride) + 1 }, (_, index) => first + index * stride);
+  }
+  throw new Error(`schedule: "${text}" is no ${field.name} from ${field.from} to ${field.to}`);
+}
+
+/** `5` stands for itself, `5/15` runs to the end of the field. */
+function boundsOf(text: string, hasStep: boolean, field: Field): readonly [number, number] {
+  if (text === '*' || text === '?') {
+    return [field.from, field.to];
+  }
+  const [first = Number.NaN, last] = text.split('-').map((part) => valueOf(part, field));
+  return [first, last ?? (hasStep ? field.to : first)];
+}
+
+/** Not a number where the text is none. */
+function valueOf(text: string, { from, names = [] }: Field): number {
+  const named = names.indexOf(text.toLowerCase());
+  return named < 0 ? (/^\d+$/.test(text) ? Number(text) : Number.NaN) : from + named;
+}
+
+function isEvery(text: string): boolean {
+  return text.split(',').some((part) => /^[*?](\/0*1)?$/.test(part));
+}
+
+const minuteMs = 60_000;
+const dayMs = 1440 * minuteMs;
+
+/** The first wall time in `[from, to)` that fits. */
+export function earliestFit(cron: Cron, from: number, to: number): number | undefined {
+  for (let day = startOfDay(from); day < to; day += dayMs) {
+    const time = firesOn(cron, day) ? cron.times[countBefore(cron.times, (from - day) / minuteMs)] : undefined;
+    if (time !== undefined) {
+      const wall = day + time * minuteMs;
+      return wall < to ? wall : undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The last wall time in `[from, to)` that fits. */
+export function latestFit(cron: Cron, from: number, to: number): number | undefined {
+  for (let day = startOfDay(to); day > from - dayMs; day -= dayMs) {
+    const time = firesOn(cron, day) ? cron.times[countBefore(cron.times, (to - day) / minuteMs) - 1] : undefined;
+    if (time !== undefined) {
+      const wall = day + time * minuteMs;
+      return wall >= from ? wall : undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The longest pause between two fits on a day that fires. */
+export function widestPause({ times }: Cron): number {
+  return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time))) * minuteMs;
+}
+
+export function startOfDay(wall: number): number {
+  return Math.floor(wall / dayMs) * dayMs;
+}
+
+function firesOn({ days, months, weekdays, eitherDay }: Cron, wall: number): boolean {
+  const date = new Date(wall);
+  if (!months.has(date.getUTCMonth() + 1)) {
+    return false;
+  }
+  const day = days.has(date.getUTCDate());
+  const weekday = weekdays.has(date.getUTCDay());
+  return eitherDay ? day || weekday : day && weekday;
+}
+
+/** How many of the ascending times are smaller than the limit. */
+function countBefore(times: readonly number[], limit: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? limit) < limit) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}

@@ -1,0 +1,63 @@
+import { earliestFit, latestFit, parseCron, type Cron } from './cron.ts';
+import { zoneOf, type Span, type Zone } from './zone.ts';
+
+/**
+ * A cron expression on the clocks of a zone. An instant fires when those clocks then show a time that fits: a time that
+ * they skip in spring does not fire, one that they show twice in autumn fires twice.
+ */
+export interface Schedule {
+  readonly cron: Cron;
+  readonly zone: Zone;
+  /** Makes skipped times fire at the instant at which the clocks went forward. */
+  readonly catchesUp?: boolean;
+}
+
+const prefixed = /^(?:CRON_TZ|TZ)=(?<zone>\S*)\s*(?<expression>.*)$/s;
+
+/** Reads a cron expression; `TZ=<zone>` or `CRON_TZ=<zone>` before it wins over the zone given. Throws with what is wrong. */
+export function parseSchedule(text: string, zone: string): Schedule {
+  const { zone: own = zone, expression = text } = prefixed.exec(text)?.groups ?? {};
+  return { cron: parseCron(expression), zone: zoneOf(own) };
+}
+
+/**
+ * The first instant in `[from, to)` that fires. Between two changes of the clocks, wall time is instant plus offset: so
+ * each such span is searched on the calendar alone.
+ */
+export function firstFiring(schedule: Schedule, from: number, to: number): number | undefined {
+  const { cron, zone } = schedule;
+  for (let start = from; start < to;) {
+    const span = zone.spanAt(start);
+    if (start === span.start && catchesUpAt(schedule, span)) {
+      return start;
+    }
+    const wall = earliestFit(cron, start + span.offset, Math.min(span.end, to) + span.offset);
+    if (wall !== undefined) {
+      return wall - span.offset;
+    }
+    start = span.end;
+  }
+  return undefined;
+}
+
+/** The last instant in `[from, to)` that fires. */
+export function lastFiring(schedule: Schedule, from: number, to: number): number | undefined {
+  const { cron, zone } = schedule;
+  for (let end = to; end > from;) {
+    const span = zone.spanAt(end - 1);
+    const wall = latestFit(cron, Math.max(span.start, from) + span.offset, end + span.offset);
+    if (wall !== undefined) {
+      return wall - span.offset;
+    }
+    if (span.start >= from && catchesUpAt(schedule, span)) {
+      return span.start;
+    }
+    end = span.start;
+  }
+  return undefined;
+}
+
+/** Whether the clocks skipped a time that fits when this span began. */
+function catchesUpAt({ cron, zone, catchesUp = false }: Schedule, { start, offset }: Span): boolean {
+  return catchesUp && earliestFit(cron, start + zone.spanAt(start - 1).offset, start + offset) !== undefined;
+}
