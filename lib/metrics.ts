@@ -17,6 +17,8 @@ export interface Metrics {
   readonly backgroundFailures: Counter<'function' | 'work'>;
 }
 
+const secondsBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -33,7 +35,7 @@ export function createMetrics(version: string): Metrics {
       name: 'kube_reflex_request_seconds',
       help: 'Time to answer a request, waiting for its run included.',
       labelNames: ['function', 'trigger'],
-      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      buckets: secondsBuckets,
       registers,
     }),
     runs: new Counter({
@@ -154,5 +156,10 @@ export function functionMetrics(registry: Registry, functionName: string): Funct
         const gauge = new Gauge({ name: prefix + name, help, labelNames, registers: [registry] });
         return { set: (value, labels) => (labels === undefined ? gauge.set(value) : gauge.set(labels, value)) };
       }),
+    seconds: (name, help) =>
+      once(
+        name,
+        () => new Histogram({ name: prefix + name, help, buckets: secondsBuckets, registers: [registry] }),
+      ),
   };
 }

@@ -55,7 +55,7 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
       log,
       now,
       fieldManager: `kube-reflex.dev/${definition.name}`,
-      ...(settings.DRY_RUN ? { dryRun: 'plan' } : {}),
+      ...(settings.DRY_RUN && definition.ownDryRun !== true ? { dryRun: 'plan' } : {}),
       observe: (call) => {
         report.calls += 1;
         count(metrics, definition.name, call);

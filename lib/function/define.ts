@@ -16,6 +16,8 @@ export interface Definition<C = unknown> {
   /** One sentence for people: what a cluster gains from it. */
   readonly summary: string;
   readonly config: ConfigSchema<C>;
+  /** It heeds DRY_RUN by itself, since its report has to be written even then. */
+  readonly ownDryRun?: boolean;
   /** What wakes it. A function of the settings, since a feature that is off watches nothing. */
   readonly on?: (config: C) => readonly Trigger<C>[];
   readonly tick?: Tick<C>;

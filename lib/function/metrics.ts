@@ -6,6 +6,8 @@ export interface FunctionMetrics {
     labels?: readonly Label[],
   ) => Counter<Label>;
   readonly gauge: <Label extends string = never>(name: string, help: string, labels?: readonly Label[]) => Gauge<Label>;
+  /** Durations in seconds, in the buckets that requests have. */
+  readonly seconds: (name: string, help: string) => Histogram;
 }
 
 export type LabelValues<Label extends string> = Readonly<Partial<Record<Label, string | number>>>;
@@ -16,4 +18,8 @@ export interface Counter<Label extends string> {
 
 export interface Gauge<Label extends string> {
   readonly set: (value: number, labels?: LabelValues<Label>) => void;
+}
+
+export interface Histogram {
+  readonly observe: (seconds: number) => void;
 }

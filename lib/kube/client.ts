@@ -3,7 +3,7 @@ import { monotonicMs } from '../monotonic.ts';
 import { pause } from '../pause.ts';
 import { pathOf } from './path.ts';
 import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
-import type { Resource } from './resource.ts';
+import { apiVersion, type Resource } from './resource.ts';
 import { runSteps, type Outcome, type Writer } from './run.ts';
 import type { Answer, Request, Transport } from './transport.ts';
 import type { KubeObject, Metadata } from './wire.ts';
@@ -24,6 +24,8 @@ export interface Kube {
   readonly listMetadata: (resource: Resource, options?: ListOptions) => Promise<Collection<MetadataOnly>>;
   /** Does the steps in order and stops at the first that fails. A dry run only logs them. */
   readonly run: (plan: Plan) => Promise<readonly Outcome[]>;
+  /** What a create would store after defaulting and admission. Nothing is kept. */
+  readonly rehearse: <T extends KubeObject>(resource: Resource<T>, object: T) => Promise<T>;
   /**
    * The API server's clock as of its last answer, in whole seconds: the one clock that all instances share. Undefined
    * before the first answer.
@@ -142,6 +144,11 @@ export function createKube(options: KubeOptions): Kube {
     listMetadata: (resource, list = {}) =>
       pick(resource as Resource<MetadataOnly>, { ...list, accept: asMetadataList }, (object) => object),
     run: (plan) => runSteps(plan, options, call),
+    rehearse: async <T extends KubeObject>(resource: Resource<T>, object: T) => {
+      const path = pathOf(resource, { namespace: object.metadata?.namespace }, { dryRun: 'All' });
+      const body = JSON.stringify({ apiVersion: apiVersion(resource), kind: resource.kind, ...object });
+      return parse(`rehearse ${resource.plural}`, await call('create', resource, { method: 'POST', path, body })) as T;
+    },
     serverTime: () => (answeredAt === undefined ? undefined : new Date(answeredAt)),
   };
 }
