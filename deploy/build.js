@@ -2,15 +2,19 @@ import { glob, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { bundle } from './bundle.ts';
+import { bundle, bundleSelect } from './bundle.ts';
 
-/** `node deploy/build.js [--out dist] [folder…]`: one minified file for each function under `functions/` and folder given. */
+/**
+ * `node deploy/build.js [--out dist] [folder…]`: one minified file for each function under `functions/` and folder given,
+ * and `kube-reflex.cjs` that starts the one asked for.
+ */
 const root = resolve(import.meta.dirname, '..');
 const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
 const out = resolve(values.out ?? join(root, 'dist'));
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
+await bundleSelect(out);
 const bundles = await Promise.all([...(await functionFolders()), ...positionals].map((folder) => bundle(folder, out)));
 const sizes = await Promise.all(
   bundles.map(async ({ name, file, bytes }) => ({

@@ -39,6 +39,20 @@ export async function bundle(folder: string, outDirectory: string): Promise<Bund
   return { name, file, bytes: size, packages: packagesIn(inputs) };
 }
 
+/** The file that an image starts: it loads the bundle that was asked for. */
+export async function bundleSelect(outDirectory: string): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['deploy/select.ts'],
+    outfile: resolve(outDirectory, 'kube-reflex.cjs'),
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    minify: true,
+    logLevel: 'warning',
+  });
+}
+
 function entryOf(folder: string): string {
   const definition = JSON.stringify(join(resolve(folder), 'index.ts'));
   return `import definition from ${definition};\nimport { main } from './lib/main.ts';\nvoid main(definition);\n`;
