@@ -9,6 +9,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   cluster: whole,
   contract: whole,
   delivery: [...api, 'receive-adapter', 'mtping', 'broker-ingress', 'broker-filter'],
+  'istio-rollout-policy': api,
   parts: [],
   platform: [...api, 'receive-adapter', 'queue-proxy'],
   source: [...api, 'receive-adapter'],
