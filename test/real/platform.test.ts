@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { inParallel } from '../../lib/work/in-parallel.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { isProbe } from './adapter.ts';
 import { callsOf, readAudit } from './audit.ts';
@@ -11,7 +12,7 @@ import { forgetHistory } from './history.ts';
 import { startProxy } from './proxy.ts';
 import { startQueueProxy } from './queue-proxy.ts';
 import { throttle } from './throttle.ts';
-import { followHosts, inParallel, keepTouching, selecting, stormNames, toldOfStorm } from './trouble.ts';
+import { followHosts, keepTouching, selecting, stormNames, toldOfStorm } from './trouble.ts';
 import { waitUntil } from './wait.ts';
 
 const patience = 240_000;

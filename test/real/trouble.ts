@@ -31,21 +31,6 @@ export function stormNames(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `storm-${String(index).padStart(4, '0')}`);
 }
 
-export async function inParallel<T>(
-  width: number,
-  items: readonly T[],
-  work: (item: T) => Promise<unknown>,
-): Promise<void> {
-  const rest = items.values();
-  await Promise.all(
-    Array.from({ length: width }, async () => {
-      for (const item of rest) {
-        await work(item);
-      }
-    }),
-  );
-}
-
 /** Every state of the census, as a watch shows it. */
 export async function followHosts(
   client: Client,
