@@ -54,6 +54,21 @@ export function requirements({ matchLabels = {}, matchExpressions = [] }: LabelS
   ];
 }
 
+/** Like `requirements`, for a selector that nobody has checked. Throws with the condition that the API server would refuse. */
+export function soundRequirements(selector: LabelSelector): Selector {
+  const selected = requirements(selector);
+  for (const requirement of selected) {
+    const { key, operator, values } = requirement;
+    const takesValues = operator === 'in' || operator === 'notin';
+    if (!isSound(requirement) || takesValues !== values.length > 0) {
+      throw new Error(
+        `"${key}" with ${takesValues ? `values [${values.join(', ')}]` : `${values.length} values`} is no label condition`,
+      );
+    }
+  }
+  return selected;
+}
+
 /** The text form that the API takes as `labelSelector`. */
 export function formatSelector(selector: Selector): string {
   return selector.map(formatRequirement).join(',');

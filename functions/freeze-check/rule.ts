@@ -1,0 +1,91 @@
+import { parseInstant } from '../../lib/time/instant.ts';
+import type { Zone } from '../../lib/time/zone.ts';
+import { always, inverse, once, recurring, remembered, union, type Intervals } from './intervals.ts';
+import type { ChangeFreeze, ChangeFreezeSpec, DenyKind, DenyPolicy, MaintenanceWindow } from './policy.ts';
+import { attempt, type Problem } from './problem.ts';
+import { readTarget, type Coverage } from './target.ts';
+import { readRecurrence, readWindows, readZone, type OpenWindow } from './windows.ts';
+
+/** A policy that denies, read once to be asked often. */
+export interface Rule {
+  readonly kind: DenyKind;
+  readonly name: string;
+  readonly policy: DenyPolicy;
+  readonly coverage: Coverage;
+  /** On while the policy refuses what it denies. */
+  readonly denying: Intervals;
+  /** Of a MaintenanceWindow. */
+  readonly windows: readonly OpenWindow[];
+  /** Where its people live. */
+  readonly zone: Zone | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/** Reads a freeze. One that doesn't say when it ends is on: a mistake must not lift it. */
+export function readFreeze(policy: ChangeFreeze): Rule {
+  const problems: Problem[] = [];
+  const { target, timezone = '' } = policy.spec;
+  const zone = timezone === '' ? undefined : readZone(timezone, problems);
+  return {
+    kind: 'ChangeFreeze',
+    name: policy.metadata?.name ?? '',
+    policy,
+    coverage: readTarget(target, problems),
+    denying: remembered(freezeIntervals(policy.spec, problems) ?? always),
+    windows: [],
+    zone,
+    problems,
+  };
+}
+
+function freezeIntervals(spec: ChangeFreezeSpec, problems: Problem[]): Intervals | undefined {
+  const { startTime, endTime, schedule, duration, timezone = '' } = spec;
+  if (schedule !== undefined && duration !== undefined) {
+    const read = readRecurrence({ schedule, duration, timezone }, 'spec', problems);
+    return read === undefined ? undefined : recurring(read.schedule, read.durationMs);
+  }
+  if (startTime === undefined || endTime === undefined) {
+    problems.push({
+      reason: 'EvaluationFailed',
+      message: 'spec: must have startTime and endTime, or schedule and duration',
+    });
+    return undefined;
+  }
+  const interval = readInterval({ startTime, endTime }, problems);
+  if (interval !== undefined && interval[0] >= interval[1]) {
+    problems.push({ reason: 'EvaluationFailed', message: 'spec.endTime must be after spec.startTime' });
+  }
+  return interval === undefined ? undefined : once(...interval);
+}
+
+/** Two times given as fields of the spec. */
+export function readInterval(
+  times: Readonly<Record<string, string>>,
+  problems: Problem[],
+): readonly [number, number] | undefined {
+  const [start, end] = Object.entries(times).map(([field, text]) =>
+    attempt(
+      () => parseInstant(text),
+      (cause) => problems.push({ reason: 'EvaluationFailed', message: `spec.${field}: ${cause}` }),
+    ),
+  );
+  return start === undefined || end === undefined ? undefined : [start, end];
+}
+
+export function readMaintenanceWindow(policy: MaintenanceWindow): Rule {
+  const problems: Problem[] = [];
+  const { target, timezone, mode } = policy.spec;
+  const zone = readZone(timezone, problems);
+  const windows = readWindows(policy.spec.windows, zone, problems);
+  const open = union(windows.map((window) => window.open));
+  return {
+    kind: 'MaintenanceWindow',
+    name: policy.metadata?.name ?? '',
+    policy,
+    coverage: readTarget(target, problems),
+    denying: remembered(mode === 'DenyInsideWindows' ? open : inverse(open)),
+    windows,
+    zone,
+    problems,
+  };
+}
