@@ -10,6 +10,7 @@ import type { Call } from './kube/client.ts';
 import { createTransport, type Transport } from './kube/transport.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { ownNamespace } from './own-namespace.ts';
 import { ProcessSettings, readSettings } from './settings.ts';
 import { admissionSurface, plainSurface } from './surface.ts';
 import { version } from './version.ts';
@@ -100,7 +101,7 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const transport = createTransport(access ?? lazyAccess(settings.KUBECONFIG));
   const bodies = createBodyReader(bodyBudget);
   const reviews = createBodyReader(bodyBudget);
-  const namespace = settings.POD_NAMESPACE ?? mountedNamespace() ?? 'default';
+  const namespace = ownNamespace(settings);
   const shared = { transport, metrics, version, bodies, reviews, namespace, now, observe: options.observe };
   const instances = configured.map((each) =>
     createInstance({ ...shared, ...each, log: log.child({ function: each.definition.name }) }),
@@ -141,14 +142,6 @@ function lazyAccess(kubeconfig: string | undefined): Access {
     access ??= clusterAccess(kubeconfig);
     return access();
   };
-}
-
-function mountedNamespace(): string | undefined {
-  try {
-    return readFileSync('/var/run/secrets/kubernetes.io/serviceaccount/namespace', 'utf8').trim();
-  } catch {
-    return undefined;
-  }
 }
 
 function keyPairFrom({ TLS_CERT_FILE, TLS_KEY_FILE }: ProcessSettings): ServeOptions['tls'] {
