@@ -2,11 +2,11 @@ import { glob, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { bundle, bundleSelect } from './bundle.ts';
+import { bundle, bundleSelect, bundleSource } from './bundle.ts';
 
 /**
  * `node deploy/build.js [--out dist] [folder…]`: one minified file for each function under `functions/` and folder given,
- * and `kube-reflex.cjs` that starts the one asked for.
+ * the event source, and `kube-reflex.cjs` that starts the one asked for.
  */
 const root = resolve(import.meta.dirname, '..');
 const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
@@ -15,19 +15,16 @@ const out = resolve(values.out ?? join(root, 'dist'));
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 await bundleSelect(out);
-const bundles = await Promise.all([...(await functionFolders()), ...positionals].map((folder) => bundle(folder, out)));
+const folders = [...(await functionFolders()), ...positionals];
+const bundles = await Promise.all([...folders.map((folder) => bundle(folder, out)), bundleSource(out)]);
 const sizes = await Promise.all(
   bundles.map(async ({ name, file, bytes }) => ({
-    function: name,
+    program: name,
     bytes,
     gzip: gzipSync(await readFile(file)).length,
   })),
 );
-if (sizes.length === 0) {
-  console.log('no function to build: functions/ has no folder with an index.ts');
-} else {
-  console.table(sizes);
-}
+console.table(sizes);
 
 async function functionFolders() {
   const definitions = await Array.fromAsync(glob('functions/*/index.ts', { cwd: root }));

@@ -15,12 +15,23 @@ export interface Bundle {
 }
 
 /** Bundles one function into one CommonJS file: Node's compile cache serves those, and one file is one read. */
-export async function bundle(folder: string, outDirectory: string): Promise<Bundle> {
-  const name = basename(folder);
+export function bundle(folder: string, outDirectory: string): Promise<Bundle> {
+  return bundleText({ name: basename(folder), text: entryOf(folder) }, outDirectory);
+}
+
+/** The event source, for clusters where nothing else sends events. */
+export function bundleSource(outDirectory: string): Promise<Bundle> {
+  return bundleText({ name: 'source', text: `import './lib/cli/source.ts';\n` }, outDirectory);
+}
+
+async function bundleText(
+  { name, text }: { readonly name: string; readonly text: string },
+  outDirectory: string,
+): Promise<Bundle> {
   const file = resolve(outDirectory, `${name}.cjs`);
   const { metafile } = await build({
     absWorkingDir: root,
-    stdin: { contents: entryOf(folder), resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' },
+    stdin: { contents: text, resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' },
     outfile: file,
     bundle: true,
     platform: 'node',

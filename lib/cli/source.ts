@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { Counter, Gauge } from 'prom-client';
+import * as z from 'zod/mini';
+import { file, parseConfig, type Environment } from '../function/config.ts';
+import { openFront } from '../http/front.ts';
+import { clusterAccess } from '../kube/access.ts';
+import { createTransport } from '../kube/transport.ts';
+import { createLog } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
+import { ownNamespace } from '../own-namespace.ts';
+import { ProcessSettings } from '../settings.ts';
+import type { Subscription } from '../source/branch.ts';
+import { startSource } from '../source/source.ts';
+import { plainSurface } from '../surface.ts';
+import { version } from '../version.ts';
+
+/** The event source as a program of its own, for clusters without Knative: `kube-reflex source`. */
+const SourceSettings = z.object({
+  SUBSCRIPTIONS: file({
+    about: 'JSON list of what each function wants to hear of',
+    example: '/etc/kube-reflex/subscriptions.json',
+  }),
+});
+
+/** A subscription as the manifests write it. */
+type Written = Omit<Subscription, 'sink'> & { readonly sink: string };
+
+async function main(environment: Environment): Promise<void> {
+  const settings = parseConfig(ProcessSettings, environment);
+  const { SUBSCRIPTIONS } = parseConfig(SourceSettings, environment);
+  const log = createLog({ level: settings.LOG_LEVEL, readable: process.stdout.isTTY });
+  const metrics = createMetrics(version);
+  const registers = [metrics.registry];
+  const sent = new Counter({
+    name: 'kube_reflex_source_events_total',
+    help: 'Events by function, type and how they ended: sent, waiting for another try, or refused for good.',
+    labelNames: ['function', 'type', 'result'],
+    registers,
+  });
+  const transport = createTransport(clusterAccess(settings.KUBECONFIG));
+  const source = await startSource({
+    transport,
+    namespace: ownNamespace(settings),
+    subscriptions: readSubscriptions(SUBSCRIPTIONS),
+    log,
+    onSent: ({ function: name, type }) => sent.inc({ function: name, type, result: 'sent' }),
+    onFailed: ({ function: name, type, lost }) =>
+      sent.inc({ function: name, type, result: lost ? 'refused' : 'waiting' }),
+  });
+  new Gauge({
+    name: 'kube_reflex_source_waiting',
+    help: 'Events that are not delivered yet.',
+    registers,
+    collect() {
+      this.set(source.waiting());
+    },
+  });
+  let ready = true;
+  const front = await openFront({ port: settings.PORT, answer: plainSurface([], { ready: () => ready, metrics }) });
+  log.info({ functions: ['source'], urls: [front.url.href] }, 'listening');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      ready = false;
+      void Promise.all([source.close(), front.close()]).then(() => process.exit(0));
+    });
+  }
+}
+
+function readSubscriptions(path: string): Subscription[] {
+  const written = JSON.parse(readFileSync(path, 'utf8')) as readonly Written[];
+  return written.map(({ sink, ...subscription }) => ({ ...subscription, sink: new URL(sink) }));
+}
+
+void main(process.env).catch((error: unknown) => {
+  process.stderr.write(`source: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
