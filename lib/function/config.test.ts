@@ -1,6 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import * as z from 'zod/mini';
-import { dnsLabel, exampleEnvironment, flag, integer, list, oneOf, parseConfig, text, withDefault } from './config.ts';
+import {
+  dnsLabel,
+  duration,
+  exampleEnvironment,
+  flag,
+  integer,
+  list,
+  oneOf,
+  parseConfig,
+  text,
+  withDefault,
+} from './config.ts';
 
 const Config = z.object({
   TARGET: text({
@@ -9,6 +20,7 @@ const Config = z.object({
     pattern: { test: /^[a-z.]+$/, says: 'must be a name' },
   }),
   RETRIES: withDefault(integer({ about: 'how often', example: '3', min: 0, max: 9 }), 3),
+  PATIENCE: withDefault(duration({ about: 'how long', example: '90s' }), 1000),
   MODE: withDefault(oneOf(['auto', 'manual'], { about: 'how' }), 'auto'),
   ADOPT: withDefault(flag({ about: 'whether' }), false),
   NAMESPACES: withDefault(list({ about: 'which', example: 'a,b', item: dnsLabel }), []),
@@ -20,6 +32,7 @@ describe('settings', () => {
       TARGET: 'common',
       COREDNS_SYNC_TARGET: 'own',
       RETRIES: '5',
+      PATIENCE: '1m30s',
       ADOPT: 'true',
       NAMESPACES: 'a, b,',
     };
@@ -27,6 +40,7 @@ describe('settings', () => {
     expect(parseConfig(Config, environment, 'coredns-sync')).toEqual({
       TARGET: 'own',
       RETRIES: 5,
+      PATIENCE: 90_000,
       MODE: 'auto',
       ADOPT: true,
       NAMESPACES: ['a', 'b'],
@@ -38,13 +52,14 @@ describe('settings', () => {
   });
 
   it('names every problem at once, with the variable, what is wrong and an example', () => {
-    const environment = { X_RETRIES: 'many', MODE: 'x', ADOPT: 'perhaps', NAMESPACES: 'a,B' };
+    const environment = { X_RETRIES: 'many', PATIENCE: '1d', MODE: 'x', ADOPT: 'perhaps', NAMESPACES: 'a,B' };
 
     expect(() => parseConfig(Config, environment, 'x')).toThrow(
       [
         'wrong settings',
         '  TARGET is required (example: ingress.default.svc)',
         '  X_RETRIES must be a whole number from 0 to 9, got "many" (example: 3)',
+        '  PATIENCE must be a duration such as 90s, 30m or 1h30m, got "1d" (example: 90s)',
         '  MODE must be one of auto, manual, got "x" (example: auto)',
         '  ADOPT must be true or false, got "perhaps" (example: true)',
         '  NAMESPACES must be a DNS label (a-z, 0-9, -), got "a,B" (example: a,b)',

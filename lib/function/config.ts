@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import * as z from 'zod/mini';
 import { $ZodDefault, $ZodOptional } from 'zod/v4/core';
+import { parseDuration } from '../time/duration.ts';
 
 /**
  * The settings of a function: a zod object whose keys are the names of environment variables. Settings here are of
@@ -103,6 +104,23 @@ export function integer({
     .number(says)
     .check(z.int(says), z.minimum(min, says), z.maximum(max, says))
     .register(z.globalRegistry, { about, example });
+}
+
+/** A duration as Go writes it (`1h30m`), in milliseconds. */
+export function duration(about: About): z.ZodMiniType<number, string> {
+  const read = z.pipe(
+    z.string().check(z.refine(isDuration, 'must be a duration such as 90s, 30m or 1h30m')),
+    z.transform(parseDuration),
+  );
+  return read.register(z.globalRegistry, { ...about });
+}
+
+function isDuration(text: string): boolean {
+  try {
+    return parseDuration(text) >= 0;
+  } catch {
+    return false;
+  }
 }
 
 export function oneOf<const Value extends string>(
