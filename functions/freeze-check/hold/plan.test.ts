@@ -2,32 +2,29 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
-import type { Behavior, DenyPolicy } from '../policy.ts';
+import type { Behavior } from '../policy.ts';
 import { heldApplications, type Application } from './application.ts';
 import { heldCronJobs } from './cron-job.ts';
 import { heldHelmReleases, heldKustomizations } from './flux.ts';
 import type { HeldKind } from './kind.ts';
-import { decideHold, ownerOf } from './plan.ts';
+import { decideHold, ownerOf, type Holder } from './plan.ts';
 
 const behavior: Behavior = {
   suspendCronJobs: true,
   gitops: { enabled: true, providers: ['argocd', 'flux'], argocd: {}, flux: {} },
 };
 
-function freeze(name: string, pauseMode?: 'DisableAutoSync' | 'SetEnabledFalse'): DenyPolicy {
+function freeze(name: string, pauseMode?: 'DisableAutoSync' | 'SetEnabledFalse'): Holder {
   const argocd = pauseMode === undefined ? {} : { pauseMode };
-  return {
-    kind: 'ChangeFreeze',
-    metadata: { name },
-    spec: {
-      target: { kinds: ['CronJob'] },
-      rules: { deny: ['ROLL_OUT'] },
-      behavior: { ...behavior, gitops: { enabled: true, providers: ['argocd', 'flux'], argocd, flux: {} } },
-    },
+  const spec = {
+    target: { kinds: ['CronJob' as const] },
+    rules: { deny: ['ROLL_OUT' as const] },
+    behavior: { gitops: { enabled: true, providers: ['argocd' as const, 'flux' as const], argocd, flux: {} } },
   };
+  return { kind: 'ChangeFreeze', name, policy: { kind: 'ChangeFreeze', metadata: { name }, spec } };
 }
 
-function windowNamed(name: string): DenyPolicy {
+function windowNamed(name: string): Holder {
   const spec = {
     timezone: 'UTC',
     mode: 'DenyOutsideWindows' as const,
@@ -36,11 +33,11 @@ function windowNamed(name: string): DenyPolicy {
     rules: { deny: ['ROLL_OUT' as const] },
     behavior,
   };
-  return { kind: 'MaintenanceWindow', metadata: { name }, spec };
+  return { kind: 'MaintenanceWindow', name, policy: { kind: 'MaintenanceWindow', metadata: { name }, spec } };
 }
 
 /** The object after the step of a pass, as the API server would have it. */
-function pass<T extends KubeObject>(kind: HeldKind<T>, object: T, wanting: readonly DenyPolicy[]): T {
+function pass<T extends KubeObject>(kind: HeldKind<T>, object: T, wanting: readonly Holder[]): T {
   const { step } = decideHold(kind, object, wanting) ?? {};
   if (step === undefined) {
     return object;

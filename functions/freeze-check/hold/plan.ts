@@ -1,8 +1,12 @@
 import type { Operation } from 'fast-json-patch';
 import { pointer, unchanged, type PatchStep } from '../../../lib/function/plan.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
-import type { DenyKind, DenyPolicy } from '../policy.ts';
+import type { DenyKind } from '../policy.ts';
+import type { Rule } from '../rule.ts';
 import { annotation, annotationOf, type Change, type HeldKind, type Owner } from './kind.ts';
+
+/** A policy as the holder of objects. */
+export type Holder = Pick<Rule, 'kind' | 'name' | 'policy'>;
 
 /** What is to become of one object. */
 export interface Decision {
@@ -11,7 +15,7 @@ export interface Decision {
   /** Who held it when it was read. */
   readonly before: Owner | undefined;
   /** Who holds it after the step; nobody when it is let go. */
-  readonly after: DenyPolicy | undefined;
+  readonly after: Holder | undefined;
   /** Absent when all is as it should be. */
   readonly step?: PatchStep;
 }
@@ -24,20 +28,20 @@ export interface Decision {
 export function decideHold(
   kind: HeldKind,
   object: KubeObject,
-  wanting: readonly DenyPolicy[],
+  wanting: readonly Holder[],
 ): Decision | undefined {
   const before = ownerOf(kind, object);
-  const after = wanting.find((policy) => before !== undefined && isOwner(policy, before)) ?? wanting[0];
+  const after = wanting.find((holder) => before !== undefined && isOwner(holder, before)) ?? wanting[0];
   if (after === undefined) {
     return before && decision({ kind, object, before, after }, release(kind, object), `released by ${text(before)}`);
   }
   if (before === undefined) {
-    const change = merge(kind.stop(object, after), marks(kind, after));
-    return decision({ kind, object, before, after }, change, `held by ${nameOf(after)}`);
+    const change = merge(kind.stop(object, after.policy), marks(kind, after));
+    return decision({ kind, object, before, after }, change, `held by ${text(after)}`);
   }
   const handover = isOwner(after, before) ? nothing : marks(kind, after);
-  const again = kind.isStill(object) ? nothing : kind.stopAgain(object, after);
-  return decision({ kind, object, before, after }, merge(again, handover), `still held by ${nameOf(after)}`);
+  const again = kind.isStill(object) ? nothing : kind.stopAgain(object, after.policy);
+  return decision({ kind, object, before, after }, merge(again, handover), `still held by ${text(after)}`);
 }
 
 /** Who holds the object by its annotations. */
@@ -47,8 +51,8 @@ export function ownerOf({ ownerAnnotation }: Pick<HeldKind, 'ownerAnnotation'>, 
   return name === undefined ? undefined : { name, kind: isDenyKind(kind) ? kind : undefined };
 }
 
-export function isOwner({ kind, metadata }: DenyPolicy, owner: Owner): boolean {
-  return metadata?.name === owner.name && (owner.kind === undefined || owner.kind === kind);
+export function isOwner({ kind, name }: Pick<Holder, 'kind' | 'name'>, owner: Owner): boolean {
+  return name === owner.name && (owner.kind === undefined || owner.kind === kind);
 }
 
 function isDenyKind(kind: string | undefined): kind is DenyKind {
@@ -65,11 +69,11 @@ function merge(one: Change, other: Change): Change {
 }
 
 /** The annotations that make the policy the owner. */
-function marks({ ownerAnnotation }: Pick<HeldKind, 'ownerAnnotation'>, { kind, metadata }: DenyPolicy): Change {
+function marks({ ownerAnnotation }: Pick<HeldKind, 'ownerAnnotation'>, { kind, name }: Holder): Change {
   const managed = ownerAnnotation === annotation.owner ? { [annotation.managed]: 'true' } : {};
   return {
     operations: [],
-    annotations: { ...managed, [ownerAnnotation]: metadata?.name, [annotation.ownerKind]: kind },
+    annotations: { ...managed, [ownerAnnotation]: name, [annotation.ownerKind]: kind },
   };
 }
 
@@ -117,10 +121,6 @@ function annotate({ metadata }: KubeObject, wanted: Change['annotations']): Oper
       ? { op: 'remove', path: pointer('metadata', 'annotations', key) }
       : { op: 'add', path: pointer('metadata', 'annotations', key), value },
   );
-}
-
-function nameOf({ kind, metadata }: DenyPolicy): string {
-  return `${kind ?? ''}/${metadata?.name ?? ''}`;
 }
 
 function text({ kind, name }: Owner): string {

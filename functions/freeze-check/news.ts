@@ -1,0 +1,61 @@
+import type { EventStep } from '../../lib/function/plan.ts';
+import { apiVersion } from '../../lib/kube/resource.ts';
+import { formatInstant } from '../../lib/time/instant.ts';
+import type { FreezeExceptionSpec } from './policy.ts';
+import type { Findings } from './status.ts';
+
+type News = Pick<EventStep, 'type' | 'reason' | 'note'> & Pick<Partial<EventStep>, 'occasion'>;
+
+/**
+ * The Event of a transition, if this pass is the first to see one. It has one name for each transition, so two replicas
+ * tell it once; and it is told before the status says so, so a death in between loses nothing.
+ */
+export function transitionNews(findings: Findings): EventStep | undefined {
+  const { policy, state } = findings;
+  const before = policy.status?.conditions?.find(({ type }) => type === 'Active');
+  if (state.active === (before?.status === 'True')) {
+    return undefined;
+  }
+  return newsAbout(findings, { ...(state.active ? begun(findings) : ended(findings)), occasion: occasionOf(findings) });
+}
+
+/** When the present state began; where no schedule tells, as after an edit of the policy, when the one before it did. */
+export function occasionOf({ policy, state }: Findings): string {
+  const before = policy.status?.conditions?.find(({ type }) => type === 'Active');
+  return state.since === undefined ? `after ${before?.lastTransitionTime ?? 'nothing'}` : formatInstant(state.since);
+}
+
+export function newsAbout({ kind, policy, resource }: Findings, news: News): EventStep {
+  return { do: 'event', about: { ...policy, apiVersion: apiVersion(resource), kind }, ...news };
+}
+
+function begun({ kind, policy, state }: Findings): News {
+  const until = state.until === undefined ? '' : ` until ${formatInstant(state.until)}`;
+  switch (kind) {
+    case 'ChangeFreeze':
+      return { type: 'Warning', reason: 'Activated', note: `Change freeze activated${until}` };
+    case 'MaintenanceWindow':
+      return {
+        type: 'Normal',
+        reason: 'Activated',
+        note: `Maintenance window '${state.activeWindow?.name ?? ''}' activated`,
+      };
+    case 'FreezeException': {
+      const { reason, approvedBy = '' } = policy.spec as FreezeExceptionSpec;
+      return {
+        type: 'Normal',
+        reason: 'Activated',
+        note: `Exception activated: ${reason} (approved by: ${approvedBy})`,
+      };
+    }
+  }
+}
+
+function ended({ kind }: Findings): News {
+  const notes = {
+    ChangeFreeze: 'Change freeze deactivated',
+    MaintenanceWindow: 'Maintenance window deactivated',
+    FreezeException: 'Exception expired',
+  };
+  return { type: 'Normal', reason: 'Deactivated', note: notes[kind] };
+}
