@@ -47,12 +47,12 @@ export interface Counts {
   readonly peak: number;
 }
 
-/** It answers on 127.0.0.1 and, to whoever dials that for them, under the further names. */
-export async function startInjector(
-  { revision = 'default', image = 'docker.io/istio/proxyv2:1.29.0', ...rest }: Partial<Behaviour> = {},
-  names: readonly string[] = [],
-): Promise<Injector> {
-  const { ca, certificate, key } = await createCertificates(new Date(), names);
+export async function startInjector({
+  revision = 'default',
+  image = 'docker.io/istio/proxyv2:1.29.0',
+  ...rest
+}: Partial<Behaviour> = {}): Promise<Injector> {
+  const { ca, certificate, key } = await createCertificates(new Date());
   let behaviour: Behaviour = { delayMs: 0, mode: 'inject', revision, image, ...rest };
   const asked: Asked[] = [];
   const connections = new Set<Socket>();

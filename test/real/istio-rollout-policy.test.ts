@@ -142,10 +142,8 @@ describe('the shipped policy on the real API server', () => {
   ])('refuses to change $what', async ({ body }) => {
     const { code, body: status } = await patchAs('deployments', body);
 
-    expect({ code, message: status.message }).toEqual({
-      code: 403,
-      message: expect.stringContaining('istio-rollout is confined') as string,
-    });
+    expect(code).toBe(403);
+    expect(status.message).toContain('istio-rollout is confined');
   });
 
   it('leaves everybody else alone', async () => {

@@ -6,12 +6,9 @@ import { placesOf } from './binaries.ts';
 import type { AnyManifest } from './manifests.ts';
 import { products, type ProductName } from './parts.ts';
 
-/**
- * The manifests in a folder of a product's own module, say its CRDs: `config/core/resources`. The module's `config`
- * is kept beside the programs that were built from it, so that it too serves a machine without Go.
- */
+/** The manifests in a folder of a product's own module, say its CRDs: `config/core/resources`. */
 export function moduleManifests(product: ProductName, folder: string): AnyManifest[] {
-  const directory = join(keptConfig(product), folder);
+  const directory = moduleFolder(product, folder);
   return readdirSync(directory)
     .filter((name) => name.endsWith('.yaml'))
     .flatMap((name) => parseAllDocuments(readFileSync(join(directory, name), 'utf8')))
@@ -19,17 +16,21 @@ export function moduleManifests(product: ProductName, folder: string): AnyManife
     .filter((manifest) => manifest !== null);
 }
 
-/** The directory that holds `config`; filled the first time. */
-function keptConfig(product: ProductName): string {
+/**
+ * Where the files of a folder of a product's own module are. The folder at the top is kept beside the programs that
+ * were built from the module, so that it too serves a machine without Go; it is filled the first time.
+ */
+export function moduleFolder(product: ProductName, folder: string): string {
   const { version } = products[product];
-  const kept = join(placesOf(process.env).cache, `${product}-${version}-config`);
+  const [top = ''] = folder.split('/');
+  const kept = join(placesOf(process.env).cache, `${product}-${version}-${top}`);
   if (!existsSync(kept)) {
     mkdirSync(dirname(kept), { recursive: true });
     const fresh = mkdtempSync(`${kept}-`);
-    cpSync(join(moduleSource(product), 'config'), join(fresh, 'config'), { recursive: true });
+    cpSync(join(moduleSource(product), top), join(fresh, top), { recursive: true });
     settle(fresh, kept);
   }
-  return kept;
+  return join(kept, folder);
 }
 
 /** Whoever comes first wins; the copies are equal. */

@@ -7,6 +7,8 @@ export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Where it runs and leaves its files. Default: the directory of the run. */
+  readonly directory?: string;
 }
 
 /** A running program whose output goes to a file of its own. */
@@ -71,7 +73,7 @@ async function launch(command: Command, directory: string): Promise<Running> {
   const log = join(directory, `${command.name}.log`);
   const output = openSync(log, 'a');
   const child = spawn(command.file, [...command.args], {
-    cwd: directory,
+    cwd: command.directory ?? directory,
     env: { PATH: process.env['PATH'] ?? '', HOME: directory, ...command.env },
     stdio: ['ignore', output, output],
     detached: true, // Ctrl-C reaches us alone; we end the parts in order

@@ -1,0 +1,200 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { revisionWebhooks, tagWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
+import type { Client } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import type { Cluster } from './cluster.ts';
+import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
+import { moduleFolder } from './module-files.ts';
+import type { Running } from './processes.ts';
+import type { Service } from './ready.ts';
+import { waitFor } from './wait.ts';
+
+export interface IstiodOptions {
+  readonly revision: string;
+  /** Tag of the proxy's image. */
+  readonly tag: string;
+  /** Which block of six ports, 0 to 3. */
+  readonly slot: number;
+  /** Injects native sidecars. */
+  readonly native?: boolean;
+}
+
+/** A control plane of one revision: its program and all that it reads and patches in the cluster. */
+export interface Istiod {
+  readonly revision: string;
+  readonly running: () => Running;
+  /** Gives it another proxy, as an upgrade of the control plane does, and waits until it injects that. */
+  readonly upgrade: (tag: string) => Promise<void>;
+  /** Makes the tag lead to this revision. */
+  readonly tagAs: (tag: string) => Promise<void>;
+  readonly stop: () => Promise<void>;
+  readonly start: () => Promise<void>;
+}
+
+const namespace = 'istio-system';
+const firstPort = 30;
+const portsEach = 6;
+const chart = 'manifests/charts/istio-control/istio-discovery';
+const templates = { sidecar: 'injection-template.yaml', gateway: 'gateway-injection-template.yaml' };
+
+export const hub = 'example.invalid/istio';
+
+export async function startIstiod(cluster: Cluster, client: Client, options: IstiodOptions): Promise<Istiod> {
+  const { revision, tag, slot } = options;
+  const port = cluster.site.base + firstPort + slot * portsEach;
+  const serviceName = nameOf('istiod', revision);
+  const clientConfig = { service: { namespace, name: serviceName, path: '/inject', port } };
+  const configuration = revisionWebhooks(revision, clientConfig) as AnyManifest;
+  for (const manifest of [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    meshConfigMap(revision),
+    injectorConfigMap(revision, tag),
+    serviceHere(serviceName),
+  ]) {
+    await applyManifest(client, manifest);
+  }
+  // Applied once and never again: the caBundle in it is istiod's.
+  expectCode(201, await client.call('POST', parentOf(configuration), { body: configuration }));
+  let running = await cluster.start(programOf(cluster, options, port));
+  await trusted(client, configuration);
+
+  return {
+    revision,
+    running: () => running,
+    upgrade: async (next) => {
+      await applyManifest(client, injectorConfigMap(revision, next));
+    },
+    tagAs: async (name) => {
+      const tagged = tagWebhooks({ tag: name, revision }, clientConfig) as AnyManifest;
+      await client.call('DELETE', pathOf(tagged));
+      expectCode(201, await client.call('POST', parentOf(tagged), { body: tagged }));
+      await trusted(client, tagged);
+    },
+    stop: () => running.stop(),
+    start: async () => {
+      running = await cluster.start(programOf(cluster, options, port));
+    },
+  };
+}
+
+/** Waits until istiod has written its certificate authority into every webhook. */
+async function trusted(client: Client, configuration: AnyManifest): Promise<void> {
+  await waitFor(`${configuration.metadata.name} has a caBundle`, async () => {
+    const { webhooks = [] } = (await client.call('GET', pathOf(configuration))).body as {
+      readonly webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
+    };
+    return webhooks.every(({ clientConfig: { caBundle = '' } }) => caBundle !== '') ? true : undefined;
+  });
+}
+
+function programOf({ site }: Cluster, { revision, native = false }: IstiodOptions, port: number): Service {
+  const directory = join(site.directory, nameOf('istiod', revision));
+  mkdirSync(directory, { recursive: true });
+  const [http, grpc, secureGrpc, monitoring, control] = [1, 2, 3, 4, 5].map((step) => String(port + step));
+  return {
+    command: {
+      name: nameOf('istiod', revision),
+      file: site.binary('istiod'),
+      directory,
+      args: [
+        ...['discovery', '--kubeconfig', site.kubeconfig],
+        ...['--httpsAddr', `127.0.0.1:${port}`, '--httpAddr', `127.0.0.1:${http ?? ''}`],
+        ...['--grpcAddr', `127.0.0.1:${grpc ?? ''}`, '--secureGRPCAddr', `127.0.0.1:${secureGrpc ?? ''}`],
+        ...['--monitoringAddr', `127.0.0.1:${monitoring ?? ''}`],
+        ...['--ctrlz_address', '127.0.0.1', '--ctrlz_port', control ?? ''],
+      ],
+      env: {
+        POD_NAMESPACE: namespace,
+        POD_NAME: `${nameOf('istiod', revision)}-0`,
+        REVISION: revision,
+        PILOT_CERT_PROVIDER: 'istiod',
+        SERVICE_ACCOUNT: nameOf('istiod', revision),
+        CLUSTER_ID: 'Kubernetes',
+        INJECTION_WEBHOOK_CONFIG_NAME: nameOf('istio-sidecar-injector', revision),
+        ENABLE_NATIVE_SIDECARS: String(native),
+      },
+    },
+    probe: { url: `http://127.0.0.1:${http ?? ''}/ready`, body: /^/ },
+    port,
+  };
+}
+
+function meshConfigMap(revision: string): AnyManifest {
+  const mesh = {
+    trustDomain: 'cluster.local',
+    rootNamespace: namespace,
+    defaultConfig: { discoveryAddress: `${nameOf('istiod', revision)}.${namespace}.svc:15012` },
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: nameOf('istio', revision), namespace, labels: { 'istio.io/rev': revision } },
+    data: { mesh: stringify(mesh), meshNetworks: 'networks: {}\n' },
+  };
+}
+
+/** Templates and values as they are in Istio's own chart. */
+function injectorConfigMap(revision: string, tag: string): AnyManifest {
+  const values = chartValues();
+  const config = {
+    defaultTemplates: ['sidecar'],
+    policy: 'enabled',
+    alwaysInjectSelector: [],
+    neverInjectSelector: [],
+    injectedAnnotations: {},
+    templates: Object.fromEntries(Object.entries(templates).map(([name, file]) => [name, chartFile(`files/${file}`)])),
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: nameOf('istio-sidecar-injector', revision),
+      namespace,
+      labels: { 'istio.io/rev': revision },
+    },
+    data: {
+      config: stringify(config),
+      values: JSON.stringify({
+        global: { ...values.global, hub, tag },
+        sidecarInjectorWebhook: values.sidecarInjectorWebhook,
+        revision: revision === 'default' ? '' : revision,
+        pilot: { cni: values.cni, env: values.env },
+        gateways: values.gateways,
+      }),
+    },
+  };
+}
+
+interface ChartValues {
+  readonly global: object;
+  readonly sidecarInjectorWebhook: object;
+  readonly cni: object;
+  readonly env: object;
+  readonly gateways: object;
+}
+
+function chartValues(): ChartValues {
+  const { _internal_defaults_do_not_set: values } = parse(chartFile('values.yaml')) as {
+    readonly _internal_defaults_do_not_set: ChartValues;
+  };
+  return values;
+}
+
+function chartFile(path: string): string {
+  return readFileSync(join(moduleFolder('istio', chart), path), 'utf8');
+}
+
+function serviceHere(name: string): AnyManifest {
+  const spec = { type: 'ExternalName', externalName: 'localhost' };
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace }, spec };
+}
+
+function nameOf(prefix: string, revision: string): string {
+  return revision === 'default' ? prefix : `${prefix}-${revision}`;
+}
+
+function parentOf(manifest: AnyManifest): string {
+  return pathOf(manifest).replace(/\/[^/]+$/, '');
+}
