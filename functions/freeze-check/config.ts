@@ -79,5 +79,23 @@ const registration = {
   ),
 } as const;
 
-export const Config = z.object({ ...deciding, ...registration });
+const providerItem = { test: /^(argocd|flux)$/, says: 'must be argocd or flux' };
+
+/** What the acting half may be told. */
+const acting = {
+  GITOPS_PROVIDERS: withDefault(
+    list({ about: 'whose objects policies may pause', example: 'argocd,flux', item: providerItem }),
+    ['argocd', 'flux'],
+  ),
+  GITOPS_EVENTS: withDefault(
+    list({
+      about: 'whose objects are watched too, so that new ones are paused at once; their kinds must be installed',
+      example: 'argocd',
+      item: providerItem,
+    }),
+    [],
+  ),
+} as const;
+
+export const Config = z.object({ ...deciding, ...registration, ...acting });
 export type Config = z.output<typeof Config>;

@@ -136,7 +136,7 @@ function warnings({ blocksAutoscalers = false, contested = [] }: Findings): Told
     type: 'AutoscalersBlocked',
     status: 'True',
     reason: 'ScaleDenied',
-    message: 'While this policy denies SCALE, autoscalers are refused too: exempt them with EXEMPT_PRESETS=autoscalers',
+    message: 'While this policy denies SCALE, autoscalers are refused too: exempt them with EXEMPT_AUTOSCALERS=true',
   };
   const drift: Told = {
     type: 'GitOpsDrift',

@@ -1,4 +1,5 @@
 import { matches, soundRequirements, type LabelSelector, type Selector } from '../../../lib/kube/selector.ts';
+import { enforcementIn } from '../enforcement.ts';
 import { attempt } from '../problem.ts';
 import type { Rule } from '../rule.ts';
 import type { Labels } from '../target.ts';
@@ -27,11 +28,12 @@ export function claimsOn(kind: HeldKind, denying: readonly Rule[]): readonly Cla
   });
 }
 
-/** The policies that want this object. */
+/** The policies that want an object with these labels in such a namespace. Where one only warns, it holds nothing. */
 export function wanting(claims: readonly Claim[], labels: Labels, namespaceLabels: Labels): readonly Rule[] {
   return claims
     .filter(({ namespaces, objects }) => matches(namespaces, namespaceLabels) && matches(objects, labels))
-    .map(({ rule }) => rule);
+    .map(({ rule }) => rule)
+    .filter(({ policy }) => enforcementIn(policy, namespaceLabels) === 'Enforce');
 }
 
 /** By name; a freeze before windows of the same name. */
