@@ -1,0 +1,98 @@
+import type { ConfigMap } from '../../lib/kube/resource.ts';
+import type { NamespaceFacts } from './match.ts';
+import { readPool, readRules, type Rule } from './rule.ts';
+import { isRecord, recordOf, type Fields } from './shape.ts';
+
+/** What the function has found out, kept in a ConfigMap: losing it costs a rescan. */
+export interface State {
+  readonly pools: ReadonlyMap<string, PoolState>;
+  readonly namespaces: ReadonlyMap<string, NamespaceFacts>;
+  /** The last good rules of the ConfigMap; absent while there is no such ConfigMap and the settings count. */
+  readonly rules?: readonly Rule[];
+  /** Of the rules in force. */
+  readonly hash: string;
+  /** What is wrong with rules that are therefore not in force. */
+  readonly problem?: string;
+  readonly coverage?: Coverage;
+}
+
+export interface PoolState {
+  readonly active: boolean;
+  /** Whether a node was seen at the last look. */
+  readonly seen: boolean;
+  /** When it became active, or ceased to be. */
+  readonly since: string;
+  /** When an active pool was first found without nodes. */
+  readonly goneSince?: string;
+}
+
+/** Running pods that a rule is for and that don't show it. */
+export interface Coverage {
+  readonly uncovered: number;
+  /** By `namespace/Kind/name` of their controller, those with most pods first. */
+  readonly workloads: Readonly<Record<string, number>>;
+}
+
+export const emptyState: State = { pools: new Map(), namespaces: new Map(), hash: '' };
+
+/** Reads what was written; a part that cannot be read counts as absent. */
+export function readState(data: ConfigMap['data'] = {}): State {
+  const config = parse(data['config.json']);
+  const coverage = parse(data['coverage.json']);
+  const rules = config['rules'] === undefined ? undefined : readRules(config['rules']);
+  return {
+    pools: new Map(Object.entries(parse(data['pools.json'])).filter(isPoolEntry)),
+    namespaces: new Map(Object.entries(parse(data['namespaces.json'])).map(namespaceEntry)),
+    ...(rules !== undefined && 'rules' in rules ? { rules: rules.rules } : {}),
+    hash: typeof config['hash'] === 'string' ? config['hash'] : '',
+    ...(typeof config['problem'] === 'string' ? { problem: config['problem'] } : {}),
+    ...(isCoverage(coverage) ? { coverage } : {}),
+  };
+}
+
+/** Equal state gives byte-equal text, so that a repeat writes nothing. */
+export function formatState({ pools, namespaces, rules, hash, problem, coverage }: State): Record<string, string> {
+  return {
+    'config.json': format({ hash, rules, problem }),
+    'pools.json': format(sorted(pools)),
+    'namespaces.json': format(sorted(namespaces)),
+    ...(coverage === undefined ? {} : { 'coverage.json': format(coverage) }),
+  };
+}
+
+function format(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+function sorted<T>(entries: ReadonlyMap<string, T>): Record<string, T> {
+  return Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function parse(text: string | undefined): Fields {
+  try {
+    return recordOf(JSON.parse(text ?? '{}')) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function isPoolEntry(entry: [string, unknown]): entry is [string, PoolState] {
+  const [, value] = entry;
+  return isRecord(value) && typeof value['active'] === 'boolean' && typeof value['since'] === 'string';
+}
+
+function namespaceEntry([name, value]: [string, unknown]): [string, NamespaceFacts] {
+  const { labels, skip, pool } = recordOf(value) ?? {};
+  return [
+    name,
+    {
+      labels: (recordOf(labels) ?? {}) as Readonly<Record<string, string>>,
+      ...(skip === true ? { skip } : {}),
+      ...(typeof pool === 'string' && readPool(pool) !== undefined ? { pool } : {}),
+    },
+  ];
+}
+
+function isCoverage(value: Fields): value is Fields & Coverage {
+  return typeof value['uncovered'] === 'number' && isRecord(value['workloads']);
+}
