@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { sameQuantity } from './quantity.ts';
+
+describe('quantities', () => {
+  it.each([
+    ['1', '1000m'],
+    ['0.5', '500m'],
+    ['.5', '5e-1'],
+    ['1Gi', '1024Mi'],
+    ['1.5Ki', '1536'],
+    ['1k', '1e3'],
+    ['1E', '1000P'],
+    ['-1', '-1000m'],
+    ['100n', '0.1u'],
+  ])('%s is %s', (a, b) => {
+    expect(sameQuantity(a, b)).toBe(true);
+  });
+
+  it('takes numbers as YAML gives them', () => {
+    expect(sameQuantity(2, '2000m')).toBe(true);
+  });
+
+  it.each([
+    ['1', '1001m'],
+    ['1G', '1Gi'],
+    ['1', '-1'],
+    ['1M', '1m'],
+    ['one', 'one'],
+    ['', ''],
+  ])('%s is not %s', (a, b) => {
+    expect(sameQuantity(a, b)).toBe(false);
+  });
+});

@@ -1,0 +1,34 @@
+const quantity = /^([-+]?)(\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d{1,2})|([numkMGTPE]|[KMGTPE]i))?$/;
+
+const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };
+
+/** Whether two resource quantities are the same amount: `1` and `1000m`, `1Gi` and `1024Mi`. */
+export function sameQuantity(a: string | number, b: string | number): boolean {
+  const [left, right] = [amountOf(String(a)), amountOf(String(b))];
+  return left !== undefined && right !== undefined && areEqual(left, right);
+}
+
+/** `digits` × 10^`power`. */
+interface Amount {
+  readonly digits: bigint;
+  readonly power: number;
+}
+
+function amountOf(text: string): Amount | undefined {
+  const [, sign = '', number, exponent = '0', suffix = ''] = quantity.exec(text) ?? [];
+  if (number === undefined) {
+    return undefined;
+  }
+  const [whole = '', fraction = ''] = number.split('.');
+  const digits = BigInt(whole + fraction) << (binary[suffix] ?? 0n);
+  return {
+    digits: sign === '-' ? -digits : digits,
+    power: Number(exponent) + (decimal[suffix] ?? 0) - fraction.length,
+  };
+}
+
+function areEqual(a: Amount, b: Amount): boolean {
+  const least = Math.min(a.power, b.power);
+  return a.digits * 10n ** BigInt(a.power - least) === b.digits * 10n ** BigInt(b.power - least);
+}
