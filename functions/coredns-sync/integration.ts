@@ -1,98 +1,135 @@
-import type { Step } from '../../lib/function/plan.ts';
-import type { ConfigMap, DaemonSet, Deployment, Service } from '../../lib/kube/resource.ts';
+import { addImports } from './corefile/import.ts';
+import { putInline } from './corefile/inline.ts';
+import { corefilePatch, invalid, isReading, ownImport, readCorefile, type Reading } from './integration/corefile.ts';
+import { blindFacts, factsOf } from './integration/facts.ts';
+import { isRolledOut, observeMount, planMount } from './integration/mount.ts';
+import { planNodeLocal } from './integration/node-local.ts';
+import type {
+  DnsCondition,
+  DnsFacts,
+  DnsObjects,
+  Integration,
+  IntegrationOptions,
+  IntegrationStep,
+} from './integration/types.ts';
 import type { Host } from './rule.ts';
 
-/** What was read of the cluster's DNS; what is absent does not exist or may not be read. */
-export interface DnsObjects {
-  /** `COREDNS_CONFIGMAP_NAME`. */
-  readonly corefile?: ConfigMap;
-  /** `coredns-custom`, where managed clusters let their users add to the Corefile. */
-  readonly custom?: ConfigMap;
-  readonly deployment?: Deployment;
-  /** ConfigMap or DaemonSet `node-local-dns`. */
-  readonly nodeLocal?: ConfigMap | DaemonSet;
-  /** `kube-dns`, read with `NODELOCAL_MODE=stubdomains` only: its stub domains, and the address of the cluster's DNS. */
-  readonly kubeDns?: { readonly configMap?: ConfigMap; readonly service?: Service };
-}
-
-export type IntegrationMode = 'corefile' | 'custom-configmap' | 'inline' | 'none';
-
-export interface IntegrationOptions {
-  /** With `false` nothing is planned, only observed. */
-  readonly configure: boolean;
-  readonly mode: 'auto' | IntegrationMode;
-  readonly importPosition: 'first' | 'last';
-  readonly nodeLocal: 'report' | 'stubdomains';
-  readonly namespace: string;
-  readonly configMapName: string;
-  readonly rulesConfigMap: string;
-  readonly rulesKey: string;
-  readonly maxShards: number;
-  readonly volumeName: string;
-  readonly mountPath: string;
-  /** Every configured target. */
-  readonly targets: readonly string[];
-  readonly clusterDomain: string;
-  readonly renderMode: 'auto' | 'exact' | 'grouped' | 'template';
-}
-
-/** Where the rules are kept: in ConfigMaps of our own, as a key of `coredns-custom`, or inside the Corefile. */
-export type Placement =
-  | { readonly kind: 'own' }
-  | { readonly kind: 'custom'; readonly configMap: string; readonly key: string }
-  | { readonly kind: 'inline' };
-
-/** What rendering and checking must know of the live CoreDNS. Plain JSON, kept in the state between full passes. */
-export interface DnsFacts {
-  readonly mode: IntegrationMode;
-  readonly placement: Placement;
-  /** From the image tag of the Deployment, as `1.14.7`; undefined when the tag says nothing. */
-  readonly version?: string;
-  /** A block that must answer our hosts can't resolve a target by itself: only a CNAME that is looked up anew works there. */
-  readonly redispatch: boolean;
-  readonly imported: boolean;
-  readonly volume: boolean;
-  readonly mount: boolean;
-  /** Shards that the live Deployment mounts; 1 when the volume holds only the first ConfigMap. */
-  readonly shards: number;
-  readonly reload: boolean;
-  /** Zones of server blocks beside the root: a new host within one of them asks for an integration check. */
-  readonly zones: readonly string[];
-  readonly plugins: readonly string[];
-}
-
-export type ConditionType =
-  | 'NoCorefile'
-  | 'InvalidCorefile'
-  | 'NoEligibleBlock'
-  | 'MountConflict'
-  | 'RollingOut'
-  | 'Unsupported'
-  | 'NotConfigured'
-  | 'NoReload'
-  | 'BypassedByNodeLocal';
-
-export interface DnsCondition {
-  readonly type: ConditionType;
-  readonly message: string;
-}
-
-/** Which part of the integration a step heals: each has its own budget (`MAX_HEALS_PER_HOUR`). */
-export type Component = 'import_statement' | 'volume_mount' | 'stub_domains';
-
-export interface IntegrationStep {
-  readonly component: Component;
-  readonly step: Step;
-}
-
-export interface Integration {
-  readonly facts: DnsFacts;
-  readonly steps: readonly IntegrationStep[];
-  readonly conditions: readonly DnsCondition[];
-}
-
-export type PlanIntegration = (
+/**
+ * What CoreDNS lacks to answer from our rules, as steps, and what stands in the way, as conditions. One step at a time where
+ * order matters: the volume first, the import once every pod has it.
+ */
+export function planIntegration(
   observed: DnsObjects,
   options: IntegrationOptions,
   hosts: readonly Host[],
-) => Integration;
+): Integration {
+  const reading = readCorefile(observed, options, hosts);
+  const mount = observed.deployment === undefined ? undefined : observeMount(observed.deployment, options);
+  const nodeLocal = planNodeLocal(observed, options, hosts);
+  if (!isReading(reading)) {
+    const conditions = [reading, ...nodeLocal.conditions];
+    return { facts: blindFacts(observed, mount, options), steps: permitted(nodeLocal.steps, options), conditions };
+  }
+  const facts = factsOf(reading, mount, observed, options);
+  const parts = [adviceOn(reading), planPlacement(facts, reading, observed, options), nodeLocal];
+  return {
+    facts,
+    steps: permitted(
+      parts.flatMap(({ steps }) => steps),
+      options,
+    ),
+    conditions: parts.flatMap(({ conditions }) => conditions),
+  };
+}
+
+/** The Corefile with the rules inside it, for `inline`. Undefined when it has them already. */
+export function planInline(
+  observed: DnsObjects,
+  options: IntegrationOptions,
+  rules: { readonly hosts: readonly Host[]; readonly text: string },
+): Omit<Integration, 'facts'> {
+  const reading = readCorefile(observed, options, rules.hosts);
+  if (!isReading(reading) || observed.corefile === undefined) {
+    return { steps: [], conditions: isReading(reading) ? [] : [reading] };
+  }
+  try {
+    const { text, files, wanted } = reading;
+    const edited = putInline(text, files, wanted, { text: rules.text, position: options.importPosition });
+    const step = corefilePatch(observed.corefile, edited, `${rules.hosts.length} hosts`);
+    return { steps: edited === text ? [] : [{ component: 'import_statement', step }], conditions: [] };
+  } catch (error) {
+    return { steps: [], conditions: [invalid(error)] };
+  }
+}
+
+type Part = Omit<Integration, 'facts'>;
+
+function permitted(steps: readonly IntegrationStep[], { configure }: IntegrationOptions): readonly IntegrationStep[] {
+  return configure ? steps : [];
+}
+
+function planPlacement(facts: DnsFacts, reading: Reading, observed: DnsObjects, options: IntegrationOptions): Part {
+  if (facts.mode === 'none' || facts.placement.kind === 'custom') {
+    return { steps: [], conditions: [] };
+  }
+  if (facts.mode === 'custom-configmap') {
+    const message =
+      'no server block imports *.override or *.include of coredns-custom; INTEGRATION_MODE=auto finds another way';
+    return { steps: [], conditions: [{ type: 'NotConfigured', message }] };
+  }
+  if (!reading.configuration.blocks.some(reading.wanted)) {
+    const message = `no server block for the root zone can answer our hosts${facts.redispatch ? ' by rewriting; RENDER_MODE=template would do' : ''}`;
+    return { steps: [], conditions: [{ type: 'NoEligibleBlock', message }] };
+  }
+  if (facts.mode === 'inline') {
+    return { steps: [], conditions: [] };
+  }
+  return options.configure ? planImport(facts, reading, observed, options) : notConfigured(facts);
+}
+
+/** Volume, then rollout, then import: CoreDNS would take the import before the volume too, but shows nothing for it. */
+function planImport(facts: DnsFacts, reading: Reading, observed: DnsObjects, options: IntegrationOptions): Part {
+  const { deployment, corefile } = observed;
+  if (deployment === undefined || corefile === undefined) {
+    const message = 'CoreDNS has no Deployment that we can see, so the rules can not be mounted';
+    return { steps: [], conditions: [{ type: 'Unsupported', message }] };
+  }
+  const { conflict } = observeMount(deployment, options);
+  if (conflict !== undefined) {
+    return { steps: [], conditions: [{ type: 'MountConflict', message: conflict }] };
+  }
+  const mount = planMount(deployment, options);
+  const steps: readonly IntegrationStep[] = mount === undefined ? [] : [{ component: 'volume_mount', step: mount }];
+  const waits = !facts.mount || (!facts.imported && !isRolledOut(deployment));
+  if (waits) {
+    return { steps, conditions: [rollingOut] };
+  }
+  try {
+    const edited = addImports(reading.text, reading.files, reading.wanted, ownImport(options));
+    const step = corefilePatch(corefile, edited, 'CoreDNS imports the rules');
+    return {
+      steps: edited === reading.text ? steps : [...steps, { component: 'import_statement', step }],
+      conditions: [],
+    };
+  } catch (error) {
+    return { steps, conditions: [invalid(error)] };
+  }
+}
+
+const rollingOut: DnsCondition = {
+  type: 'RollingOut',
+  message: 'CoreDNS rolls out with the volume; the import follows',
+};
+
+function notConfigured({ imported, volume, mount }: DnsFacts): Part {
+  const missing = Object.entries({ import: imported, volume, mount }).flatMap(([what, there]) => (there ? [] : [what]));
+  const message = `CoreDNS lacks the ${missing.join(', ')}; COREDNS_AUTO_CONFIGURE=true adds what is missing`;
+  return { steps: [], conditions: missing.length === 0 ? [] : [{ type: 'NotConfigured', message }] };
+}
+
+function adviceOn({ configuration, wanted }: Reading): Part {
+  const blocks = configuration.blocks.filter(wanted);
+  const reloads = configuration.blocks.some(({ directives }) => directives.some(({ name }) => name.text === 'reload'));
+  const message = 'the Corefile has no reload: CoreDNS sees new rules only after a restart';
+  return { steps: [], conditions: blocks.length > 0 && !reloads ? [{ type: 'NoReload', message }] : [] };
+}

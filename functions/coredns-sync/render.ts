@@ -19,7 +19,8 @@ export interface RenderOptions {
 export type Files = Readonly<Record<string, string>>;
 
 /** Lines of constant number, since CoreDNS reloads when a line moves. No time, no count: equal rules give equal bytes. */
-const header = '# Kept by coredns-sync (kube-reflex.dev): hosts of this cluster and where they lead.\n# Edits are undone.\n';
+const header =
+  '# Kept by coredns-sync (kube-reflex.dev): hosts of this cluster and where they lead.\n# Edits are undone.\n';
 
 /**
  * The files of one shard. Where rules are spread over several shards, all wildcards must be in the one that CoreDNS imports

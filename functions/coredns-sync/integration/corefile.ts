@@ -1,0 +1,96 @@
+import { pointer, unchanged, type PatchStep } from '../../../lib/function/plan.ts';
+import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
+import type { OwnImport } from '../corefile/import.ts';
+import {
+  CorefileError,
+  parseCorefile,
+  type Configuration,
+  type KnownFiles,
+  type ServerBlock,
+} from '../corefile/parse.ts';
+import { concerns, resolves, servingPort, zonesOf } from '../corefile/zone.ts';
+import { shardKey } from '../render.ts';
+import type { Host } from '../rule.ts';
+import { knownFiles } from './detect.ts';
+import type { DnsCondition, DnsObjects, IntegrationOptions } from './types.ts';
+
+/** The live Corefile and the blocks of it that must answer our hosts. */
+export interface Reading {
+  readonly text: string;
+  readonly files: KnownFiles;
+  readonly configuration: Configuration;
+  /** Is this one of the blocks that must import our rules? Asked of the blocks of this and of an edited text. */
+  readonly wanted: (block: ServerBlock) => boolean;
+  /** A wanted block can't resolve a target by itself. */
+  readonly redispatch: boolean;
+}
+
+export function readCorefile(
+  observed: DnsObjects,
+  options: IntegrationOptions,
+  hosts: readonly Host[],
+): Reading | DnsCondition {
+  const text = observed.corefile?.data?.['Corefile'];
+  if (text === undefined) {
+    return observed.deployment === undefined && observed.corefile === undefined
+      ? { type: 'Unsupported', message: 'this cluster has no CoreDNS that we can see; rules are written all the same' }
+      : { type: 'NoCorefile', message: 'there is no ConfigMap with a key Corefile; rules are written all the same' };
+  }
+  const files = knownFiles(observed.custom, observed.deployment);
+  try {
+    const configuration = parseCorefile(text, files);
+    return { text, files, configuration, ...select(configuration, options, hosts) };
+  } catch (error) {
+    return invalid(error);
+  }
+}
+
+export function isReading(outcome: Reading | DnsCondition): outcome is Reading {
+  return 'text' in outcome;
+}
+
+/** What is wrong with a text that we can't read or must not edit. */
+export function invalid(error: unknown): DnsCondition {
+  if (error instanceof CorefileError) {
+    return { type: 'InvalidCorefile', message: error.message };
+  }
+  throw error;
+}
+
+export function ownImport({ mountPath, rulesKey, maxShards, importPosition }: IntegrationOptions): OwnImport {
+  const extension = rulesKey.slice(rulesKey.lastIndexOf('.'));
+  return {
+    pattern: `${mountPath}/*${extension}`,
+    paths: Array.from({ length: maxShards }, (_, shard) => `${mountPath}/${shardKey(rulesKey, shard)}`),
+    position: importPosition,
+  };
+}
+
+export function corefilePatch(corefile: ConfigMap, text: string, why: string): PatchStep {
+  const { namespace = '', name = '' } = corefile.metadata ?? {};
+  const operations = [unchanged(corefile), { op: 'replace' as const, path: pointer('data', 'Corefile'), value: text }];
+  return { do: 'patch', resource: configMaps, namespace, name, operations, why };
+}
+
+/**
+ * The blocks on the port of the cluster's DNS that concern our hosts. Rules that rewrite a question qualify only for blocks
+ * that resolve every target themselves; `auto` turns to rules that don't rewrite when one of them can't.
+ */
+function select(
+  configuration: Configuration,
+  { targets, clusterDomain, renderMode }: IntegrationOptions,
+  hosts: readonly Host[],
+): Pick<Reading, 'wanted' | 'redispatch'> {
+  function isAble(block: ServerBlock): boolean {
+    return targets.every((target) => resolves(block, target, clusterDomain));
+  }
+  const port = servingPort(configuration);
+  function isConcerned(block: ServerBlock): boolean {
+    return zonesOf(block).some((key) => key.port === port) && concerns(block, hosts);
+  }
+  const rewrites = renderMode === 'exact' || renderMode === 'grouped';
+  return {
+    wanted: (block) => isConcerned(block) && (!rewrites || isAble(block)),
+    redispatch: configuration.blocks.filter(isConcerned).some((block) => !isAble(block)),
+  };
+}

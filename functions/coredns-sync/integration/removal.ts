@@ -1,0 +1,58 @@
+import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
+import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
+import { removeImports } from '../corefile/import.ts';
+import { removeInline } from '../corefile/inline.ts';
+import { CorefileError } from '../corefile/parse.ts';
+import { corefilePatch, ownImport } from './corefile.ts';
+import { customConfigMap } from './detect.ts';
+import { planUnmount } from './mount.ts';
+import { removeStubDomains } from './node-local.ts';
+import type { DnsObjects, IntegrationOptions } from './types.ts';
+
+/** One thing that we left in the cluster's DNS. Without a step it is absent; with a problem it can't be removed by us. */
+export interface Removal {
+  readonly what: 'import' | 'mount' | 'custom key' | 'stub domains';
+  readonly step?: Step;
+  readonly problem?: string;
+}
+
+/** Takes back all that `planIntegration` ever did, in the order in which CoreDNS stays able to start at every moment. */
+export function planRemoval(observed: DnsObjects, options: IntegrationOptions): readonly Removal[] {
+  const { deployment, custom, kubeDns } = observed;
+  return [
+    removeText(observed, options),
+    { what: 'custom key', ...step(removeCustomKeys(custom)) },
+    { what: 'mount', ...step(deployment === undefined ? undefined : planUnmount(deployment, options)) },
+    { what: 'stub domains', ...step(removeStubDomains(kubeDns?.configMap)) },
+  ];
+}
+
+function removeText({ corefile }: DnsObjects, options: IntegrationOptions): Removal {
+  const text = corefile?.data?.['Corefile'];
+  if (corefile === undefined || text === undefined) {
+    return { what: 'import' };
+  }
+  try {
+    const edited = removeInline(removeImports(text, ownImport(options)));
+    return { what: 'import', ...step(edited === text ? undefined : corefilePatch(corefile, edited, 'cleanup')) };
+  } catch (error) {
+    if (error instanceof CorefileError) {
+      return { what: 'import', problem: error.message };
+    }
+    throw error;
+  }
+}
+
+function removeCustomKeys(custom: ConfigMap | undefined): Step | undefined {
+  const keys = ['coredns-sync.override', 'coredns-sync.include'].filter((key) => custom?.data?.[key] !== undefined);
+  if (custom === undefined || keys.length === 0) {
+    return undefined;
+  }
+  const operations = [unchanged(custom), ...keys.map((key) => ({ op: 'remove' as const, path: pointer('data', key) }))];
+  const { namespace = '' } = custom.metadata ?? {};
+  return { do: 'patch', resource: configMaps, namespace, name: customConfigMap, operations, why: 'cleanup' };
+}
+
+function step(planned: Step | undefined): { readonly step?: Step } {
+  return planned === undefined ? {} : { step: planned };
+}

@@ -1,0 +1,92 @@
+import type { Step } from '../../../lib/function/plan.ts';
+import type { ConfigMap, DaemonSet, Deployment, Service } from '../../../lib/kube/resource.ts';
+
+/** What was read of the cluster's DNS; what is absent does not exist or may not be read. */
+export interface DnsObjects {
+  /** `COREDNS_CONFIGMAP_NAME`. */
+  readonly corefile?: ConfigMap | undefined;
+  /** `coredns-custom`, where managed clusters let their users add to the Corefile. */
+  readonly custom?: ConfigMap | undefined;
+  readonly deployment?: Deployment | undefined;
+  /** ConfigMap or DaemonSet `node-local-dns`. */
+  readonly nodeLocal?: ConfigMap | DaemonSet | undefined;
+  /** `kube-dns`, read with `NODELOCAL_MODE=stubdomains` only: its stub domains, and the address of the cluster's DNS. */
+  readonly kubeDns?: { readonly configMap?: ConfigMap | undefined; readonly service?: Service | undefined } | undefined;
+}
+
+export type IntegrationMode = 'corefile' | 'custom-configmap' | 'inline' | 'none';
+
+export interface IntegrationOptions {
+  /** With `false` nothing is planned, only observed. */
+  readonly configure: boolean;
+  readonly mode: 'auto' | IntegrationMode;
+  readonly importPosition: 'first' | 'last';
+  readonly nodeLocal: 'report' | 'stubdomains';
+  readonly namespace: string;
+  readonly rulesConfigMap: string;
+  readonly rulesKey: string;
+  readonly maxShards: number;
+  readonly volumeName: string;
+  /** Absolute, without a slash at its end. */
+  readonly mountPath: string;
+  /** Every configured target. */
+  readonly targets: readonly string[];
+  readonly clusterDomain: string;
+  /** `RENDER_MODE`: rules that rewrite qualify only for blocks that resolve every target themselves. */
+  readonly renderMode: string;
+}
+
+/** Where the rules are kept: in ConfigMaps of our own, as a key of `coredns-custom`, or inside the Corefile. */
+export type Placement =
+  | { readonly kind: 'own' }
+  | { readonly kind: 'custom'; readonly configMap: string; readonly key: string }
+  | { readonly kind: 'inline' };
+
+/** What rendering and checking must know of the live CoreDNS. Plain JSON, kept in the state between full passes. */
+export interface DnsFacts {
+  readonly mode: IntegrationMode;
+  readonly placement: Placement;
+  /** From the image tag of the Deployment, as `1.14.7`; undefined when the tag says nothing. */
+  readonly version?: string;
+  /** A block that must answer our hosts can't resolve a target by itself: only a CNAME that is looked up anew works there. */
+  readonly redispatch: boolean;
+  readonly imported: boolean;
+  readonly volume: boolean;
+  readonly mount: boolean;
+  /** ConfigMaps of rules that the live Deployment shows to CoreDNS, at least 1. */
+  readonly shards: number;
+  /** Zones of server blocks beside the root: a new host within one of them asks for an integration check. */
+  readonly zones: readonly string[];
+  /** Plugins of the blocks that import our rules. */
+  readonly plugins: readonly string[];
+}
+
+export type ConditionType =
+  | 'NoCorefile'
+  | 'InvalidCorefile'
+  | 'NoEligibleBlock'
+  | 'MountConflict'
+  | 'RollingOut'
+  | 'Unsupported'
+  | 'NotConfigured'
+  | 'NoReload'
+  | 'BypassedByNodeLocal';
+
+export interface DnsCondition {
+  readonly type: ConditionType;
+  readonly message: string;
+}
+
+/** Which part of the integration a step mends: each has its own budget (`MAX_HEALS_PER_HOUR`). */
+export type Component = 'import_statement' | 'volume_mount' | 'stub_domains';
+
+export interface IntegrationStep {
+  readonly component: Component;
+  readonly step: Step;
+}
+
+export interface Integration {
+  readonly facts: DnsFacts;
+  readonly steps: readonly IntegrationStep[];
+  readonly conditions: readonly DnsCondition[];
+}
