@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { injectorConfigMap, revisionWebhooks, tagWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
-import { configMaps, deployments, mutatingWebhooks, namespaces, pods, type Pod } from '../../lib/kube/resource.ts';
+import {
+  configMaps,
+  deployments,
+  mutatingWebhooks,
+  namespaces,
+  pods,
+  type Deployment,
+  type Pod,
+} from '../../lib/kube/resource.ts';
 import { createWebhookClient, type WebhookClient } from '../../lib/review/call.ts';
 import { reviewOf, type AdmissionReview } from '../../lib/review/review.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
@@ -79,7 +87,8 @@ describe('in a sandbox', () => {
   async function podOf(sandbox: Sandbox, namespace: string): Promise<Pod> {
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web' }] } };
     const spec = { replicas: 1, selector: { matchLabels: { app: 'web' } }, template };
-    await sandbox.api.create(deployments, { metadata: { name: 'web', namespace }, spec });
+    const deployment: Deployment = { metadata: { name: 'web', namespace }, spec };
+    await sandbox.api.create(deployments, deployment);
     for (;;) {
       const [pod] = sandbox.api.list(pods).filter(({ metadata }) => metadata?.namespace === namespace);
       if (pod !== undefined) {
