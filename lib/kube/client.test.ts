@@ -92,6 +92,17 @@ describe('reading the cluster', () => {
     expect(await kube.list(pods)).toEqual({ resourceVersion: '9', items: [{ n: 'a2' }, { n: 'b2' }] });
   });
 
+  it('asks for one object where only existence matters, and reads no further page', async () => {
+    const asked: (string | undefined)[] = [];
+    const { kube } = await cluster(({ url }, response) => {
+      asked.push(url);
+      json(response, 200, { metadata: { resourceVersion: '1', continue: 'more' }, items: [{ metadata: {} }] });
+    });
+
+    expect(await kube.exists(pods, { labelSelector: 'a=b' })).toBe(true);
+    expect(asked).toEqual(['/api/v1/pods?labelSelector=a%3Db&limit=1']);
+  });
+
   it('asks for metadata only', async () => {
     const accepts: (string | undefined)[] = [];
     const { kube } = await cluster(({ headers }, response) => {

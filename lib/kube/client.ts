@@ -22,6 +22,8 @@ export interface Kube {
   ) => Promise<Collection<U>>;
   /** Like `list`, names, labels and annotations only: a fraction of the bytes. */
   readonly listMetadata: (resource: Resource, options?: ListOptions) => Promise<Collection<MetadataOnly>>;
+  /** Whether there is at least one such object: the metadata of one is read, however many there are. */
+  readonly exists: (resource: Resource, options?: ListOptions) => Promise<boolean>;
   /** Does the steps in order and stops at the first that fails. A dry run only logs them. */
   readonly run: (plan: Plan) => Promise<readonly Outcome[]>;
   /** What a create would store after defaulting and admission. Nothing is kept. */
@@ -137,9 +139,17 @@ export function createKube(options: KubeOptions): Kube {
     }
   }
 
+  async function exists(resource: Resource, { namespace, labelSelector, fieldSelector }: ListOptions = {}) {
+    const path = pathOf(resource, { namespace }, { labelSelector, fieldSelector, limit: '1' });
+    const answer = await call('list', resource, { method: 'GET', path, accept: asMetadataList });
+    const { items } = parse(`list ${resource.plural}`, answer) as Page<MetadataOnly>;
+    return (items ?? []).length > 0;
+  }
+
   return {
     get,
     pick,
+    exists,
     list: (resource, list = {}) => pick(resource, list, (object) => object),
     listMetadata: (resource, list = {}) =>
       pick(resource as Resource<MetadataOnly>, { ...list, accept: asMetadataList }, (object) => object),
