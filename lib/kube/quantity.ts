@@ -1,4 +1,5 @@
-const quantity = /^([-+]?)(\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d{1,2})|([numkMGTPE]|[KMGTPE]i))?$/;
+const quantity =
+  /^(?<number>[-+]?(?:\d+\.?\d*|\.\d+))(?:[eE](?<exponent>[-+]?\d{1,2})|(?<suffix>[numkMGTPE]|[KMGTPE]i))?$/;
 
 const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };
@@ -16,14 +17,13 @@ interface Amount {
 }
 
 function amountOf(text: string): Amount | undefined {
-  const [, sign = '', number, exponent = '0', suffix = ''] = quantity.exec(text) ?? [];
+  const { number, exponent = '0', suffix = '' } = quantity.exec(text)?.groups ?? {};
   if (number === undefined) {
     return undefined;
   }
-  const [whole = '', fraction = ''] = number.split('.');
-  const digits = BigInt(whole + fraction) << (binary[suffix] ?? 0n);
+  const fraction = number.split('.')[1] ?? '';
   return {
-    digits: sign === '-' ? -digits : digits,
+    digits: BigInt(number.replace('.', '').replace('+', '')) << (binary[suffix] ?? 0n),
     power: Number(exponent) + (decimal[suffix] ?? 0) - fraction.length,
   };
 }
