@@ -87,11 +87,16 @@ export function playSamples(sandbox: Sandbox | undefined, found: readonly Found[
   };
 }
 
+/** What is there already becomes as the sample says: so samples show changes too. */
 async function appear(api: InternalApi, object: KubeObject): Promise<void> {
   const kind = kindOf(api, object);
-  const { name = '', namespace } = object.metadata ?? {};
-  if (api.get(kind, name, namespace) === undefined) {
+  const { name = '', namespace, labels } = object.metadata ?? {};
+  const there = api.get(kind, name, namespace);
+  if (there === undefined) {
     await api.create(kind, object);
+  } else {
+    const metadata = { ...there.metadata, labels: { ...there.metadata?.labels, ...labels } };
+    await api.update(kind, { ...there, ...object, metadata });
   }
 }
 
