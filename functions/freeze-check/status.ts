@@ -3,13 +3,7 @@ import { pointer, unchanged, type PatchStep } from '../../lib/function/plan.ts';
 import type { Resource } from '../../lib/kube/resource.ts';
 import { formatDuration } from '../../lib/time/duration.ts';
 import { formatInstant } from '../../lib/time/instant.ts';
-import type {
-  ChangeFreezeStatus,
-  Condition,
-  MaintenanceWindowStatus,
-  Policy,
-  PolicyKind,
-} from './policy.ts';
+import type { ChangeFreezeStatus, Condition, MaintenanceWindowStatus, Policy, PolicyKind } from './policy.ts';
 import type { Problem } from './problem.ts';
 import type { PolicyState } from './state.ts';
 

@@ -17,9 +17,7 @@ export async function act(kube: Kube, decisions: readonly Decision[]): Promise<r
   const failures = new Map<Decision, Failure>();
   await inParallel(width, decisions, async (decision) => {
     if (decision.step !== undefined) {
-      await kube
-        .run({ steps: [decision.step] })
-        .catch((error: unknown) => failures.set(decision, asFailure(error)));
+      await kube.run({ steps: [decision.step] }).catch((error: unknown) => failures.set(decision, asFailure(error)));
     }
   });
   return decisions.map((decision) => {

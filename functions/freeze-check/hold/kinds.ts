@@ -1,19 +1,21 @@
+import type { Config } from '../config.ts';
 import { heldApplications } from './application.ts';
 import { heldCronJobs } from './cron-job.ts';
 import { heldHelmReleases, heldKustomizations } from './flux.ts';
 import type { HeldKind } from './kind.ts';
 
-export type Provider = 'argocd' | 'flux';
-
-export const providers: readonly Provider[] = ['argocd', 'flux'];
-
 /** The kinds that each GitOps provider brings. */
-export const kindsOf: Readonly<Record<Provider, readonly HeldKind[]>> = {
+const kindsOf: Readonly<Record<string, readonly HeldKind[]>> = {
   argocd: [heldApplications],
   flux: [heldKustomizations, heldHelmReleases],
 };
 
+/** The kinds of the named GitOps providers. */
+export function gitopsKinds(providers: readonly string[]): readonly HeldKind[] {
+  return Object.entries(kindsOf).flatMap(([name, kinds]) => (providers.includes(name) ? kinds : []));
+}
+
 /** Every kind that a policy may hold still in this installation. */
-export function heldKinds(installed: readonly Provider[]): readonly HeldKind[] {
-  return [heldCronJobs, ...installed.flatMap((provider) => kindsOf[provider])];
+export function heldKinds({ GITOPS_PROVIDERS }: Pick<Config, 'GITOPS_PROVIDERS'>): readonly HeldKind[] {
+  return [heldCronJobs, ...gitopsKinds(GITOPS_PROVIDERS)];
 }

@@ -178,7 +178,9 @@ describe('holding Argo CD Applications', () => {
   }
 
   it('FC-70 notes the former value as JSON and removes it', () => {
-    const held = pass(heldApplications, application({ automated: { prune: true }, retry: { limit: 2 } }), [freeze('a')]);
+    const held = pass(heldApplications, application({ automated: { prune: true }, retry: { limit: 2 } }), [
+      freeze('a'),
+    ]);
 
     expect(held.spec).toEqual({ syncPolicy: { retry: { limit: 2 } } });
     expect(held.metadata?.annotations).toEqual({

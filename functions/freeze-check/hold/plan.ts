@@ -3,6 +3,8 @@ import { pointer, unchanged, type PatchStep } from '../../../lib/function/plan.t
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { DenyKind } from '../policy.ts';
 import type { Rule } from '../rule.ts';
+import type { Labels } from '../target.ts';
+import { claimsOn, wanting } from './claims.ts';
 import { annotation, annotationOf, type Change, type HeldKind, type Owner } from './kind.ts';
 
 /** A policy as the holder of objects. */
@@ -20,18 +22,32 @@ export interface Decision {
   readonly step?: PatchStep;
 }
 
+/** Decides about every object, of those of which somebody wants or has something. */
+export function decideHolds(
+  { kind, objects }: { readonly kind: HeldKind; readonly objects: readonly KubeObject[] },
+  denying: readonly Rule[],
+  namespaces: ReadonlyMap<string, Labels>,
+): readonly Decision[] {
+  const claims = claimsOn(kind, denying);
+  return objects.flatMap((object) => {
+    const { namespace = '', labels = {}, deletionTimestamp } = object.metadata ?? {};
+    const namespaceLabels = namespaces.get(namespace);
+    // What is about to go, alone or with its namespace, is left in peace.
+    if (namespaceLabels === undefined || deletionTimestamp !== undefined) {
+      return [];
+    }
+    return decideHold(kind, object, wanting(claims, labels, namespaceLabels)) ?? [];
+  });
+}
+
 /**
- * Decides about an object that `wanting` policies ask to be held, in order of precedence. One patch does all or nothing,
+ * Decides about an object that the `holders` want, the first in precedence first. One patch does all or nothing,
  * so that a death between two writes leaves no object half held; what was noted before the first touch is never noted
  * again while it is held.
  */
-export function decideHold(
-  kind: HeldKind,
-  object: KubeObject,
-  wanting: readonly Holder[],
-): Decision | undefined {
+export function decideHold(kind: HeldKind, object: KubeObject, holders: readonly Holder[]): Decision | undefined {
   const before = ownerOf(kind, object);
-  const after = wanting.find((holder) => before !== undefined && isOwner(holder, before)) ?? wanting[0];
+  const after = holders.find((holder) => before !== undefined && isOwner(holder, before)) ?? holders[0];
   if (after === undefined) {
     return before && decision({ kind, object, before, after }, release(kind, object), `released by ${text(before)}`);
   }
@@ -78,7 +94,11 @@ function marks({ ownerAnnotation }: Pick<HeldKind, 'ownerAnnotation'>, { kind, n
 }
 
 function release(kind: HeldKind, object: KubeObject): Change {
-  const gone = { [annotation.managed]: undefined, [kind.ownerAnnotation]: undefined, [annotation.ownerKind]: undefined };
+  const gone = {
+    [annotation.managed]: undefined,
+    [kind.ownerAnnotation]: undefined,
+    [annotation.ownerKind]: undefined,
+  };
   return merge(kind.restore(object), { operations: [], annotations: gone });
 }
 

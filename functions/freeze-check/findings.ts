@@ -1,0 +1,64 @@
+import type { Config } from './config.ts';
+import type { Exception } from './exception.ts';
+import type { Done } from './hold/act.ts';
+import { isOwner, type Holder } from './hold/plan.ts';
+import type { Policies } from './policies.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows } from './policy.ts';
+import type { Rule } from './rule.ts';
+import { exceptionState, ruleState } from './state.ts';
+import type { Findings } from './status.ts';
+
+type Settings = Pick<Config, 'EXEMPT_AUTOSCALERS'>;
+
+/** What is to be told about each policy, given what became of the objects that it may hold. */
+export function findingsOf(
+  { rules, exceptions }: Policies,
+  { done, now, settings }: { readonly done: readonly Done[]; readonly now: number; readonly settings: Settings },
+): readonly Findings[] {
+  return [
+    ...rules.map((rule) => aboutRule(rule, { done, now, settings })),
+    ...exceptions.map((exception) => aboutException(exception, now)),
+  ];
+}
+
+function aboutRule(
+  rule: Rule,
+  { done, now, settings }: { readonly done: readonly Done[]; readonly now: number; readonly settings: Settings },
+): Findings {
+  const { kind, policy, problems } = rule;
+  const { enforcement = 'Enforce', rules, behavior } = policy.spec;
+  const paused = done.filter((one) => one.kind.family === 'GitOps' && holds(rule, one));
+  return {
+    kind,
+    policy,
+    resource: kind === 'ChangeFreeze' ? changeFreezes : maintenanceWindows,
+    state: ruleState(rule, now),
+    problems,
+    blocksAutoscalers: enforcement === 'Enforce' && rules.deny.includes('SCALE') && !settings.EXEMPT_AUTOSCALERS,
+    ...(behavior?.gitops?.enabled === true || paused.length > 0
+      ? { pausedCount: paused.length, contested: paused.flatMap(contest) }
+      : {}),
+  };
+}
+
+function aboutException(exception: Exception, now: number): Findings {
+  const { policy, problems } = exception;
+  return {
+    kind: 'FreezeException',
+    policy,
+    resource: freezeExceptions,
+    state: exceptionState(exception, now),
+    problems,
+  };
+}
+
+/** Whether the policy holds the object now: a step that failed leaves things as they were. */
+function holds(rule: Holder, { before, after, failure }: Done): boolean {
+  const holder = failure === undefined ? after : before;
+  return holder !== undefined && isOwner(rule, holder);
+}
+
+function contest({ kind, object }: Done): string[] {
+  const by = kind.contestedBy?.(object);
+  return by === undefined ? [] : [`${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''} (${by})`];
+}

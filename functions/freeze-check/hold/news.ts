@@ -1,0 +1,66 @@
+import type { EventStep } from '../../../lib/function/plan.ts';
+import { newsAbout, occasionOf, transitionNews } from '../news.ts';
+import type { Findings } from '../status.ts';
+import type { Done } from './act.ts';
+import { isOwner } from './plan.ts';
+
+/** How many objects an Event names. */
+const mostNames = 5;
+
+const failed = { CronJob: 'CronJobUpdateFailed', GitOps: 'GitOpsReconcileFailed' } as const;
+
+/** The Events about what a pass did to objects for this policy, and what it could not do. */
+export function holdNews(findings: Findings, done: readonly Done[]): readonly EventStep[] {
+  const mine = done.filter(({ step }) => step !== undefined).filter((one) => concerns(findings, one));
+  return [
+    ...updated(
+      findings,
+      mine.filter(({ kind, failure }) => kind.family === 'CronJob' && failure === undefined),
+    ),
+    ...(['CronJob', 'GitOps'] as const).flatMap((family) => {
+      const failures = mine.filter(({ kind, failure }) => kind.family === family && failure !== undefined);
+      const note = failures
+        .slice(0, mostNames)
+        .map(({ failure }) => failure?.message)
+        .join('; ');
+      return failures.length === 0 ? [] : [newsAbout(findings, { type: 'Warning', reason: failed[family], note })];
+    }),
+    ...drift(findings),
+  ];
+}
+
+/** Whoever gets the object, or had it last. */
+function concerns({ kind, policy }: Findings, { before, after }: Done): boolean {
+  const owner = after ?? before;
+  const name = policy.metadata?.name ?? '';
+  return kind !== 'FreezeException' && owner !== undefined && isOwner({ kind, name }, owner);
+}
+
+/** At a transition it is told once, however many replicas share the work; later on for each batch of objects. */
+function updated(findings: Findings, changed: readonly Done[]): EventStep[] {
+  if (changed.length === 0) {
+    return [];
+  }
+  const [suspended, restored] = [changed.filter(({ after }) => after), changed.filter(({ after }) => !after)];
+  const note = [told('Suspended', suspended), told('Restored', restored)].filter((text) => text !== '').join('; ');
+  const occasion = transitionNews(findings) === undefined ? {} : { occasion: occasionOf(findings) };
+  return [newsAbout(findings, { type: 'Normal', reason: 'CronJobsUpdated', note, ...occasion })];
+}
+
+function told(what: string, objects: readonly Done[]): string {
+  const names = objects
+    .slice(0, mostNames)
+    .map(({ object: { metadata } }) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`);
+  const more = objects.length > mostNames ? ` and ${objects.length - mostNames} more` : '';
+  return objects.length === 0 ? '' : `${what} ${names.join(', ')}${more}`;
+}
+
+function drift(findings: Findings): EventStep[] {
+  const { contested = [], policy } = findings;
+  const isTold = policy.status?.conditions?.some(({ type }) => type === 'GitOpsDrift') === true;
+  if (contested.length === 0 || isTold) {
+    return [];
+  }
+  const note = `Their ApplicationSet will undo the pause of ${contested.slice(0, mostNames).join(', ')}`;
+  return [newsAbout(findings, { type: 'Warning', reason: 'GitOpsDrift', note })];
+}

@@ -1,0 +1,73 @@
+import type { Context, Handler, Subject, Trigger, Wake } from '../../lib/function/define.ts';
+import { cronJobs, namespaces, type Resource } from '../../lib/kube/resource.ts';
+import type { Config } from './config.ts';
+import { readException } from './exception.ts';
+import type { HeldKind } from './hold/kind.ts';
+import { gitopsKinds, heldKinds } from './hold/kinds.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows } from './policy.ts';
+import { reconcile, reconcileAt } from './reconcile.ts';
+import { readFreeze, readMaintenanceWindow } from './rule.ts';
+import { exceptionState, ruleState } from './state.ts';
+import { isTold, type Findings } from './status.ts';
+
+/** What wakes the acting half besides its tick. */
+export function triggers({ GITOPS_EVENTS }: Config): readonly Trigger<Config>[] {
+  return [
+    ...[changeFreezes, maintenanceWindows, freezeExceptions].map((resource) => everywhere(resource, onPolicy)),
+    everywhere(namespaces, onNamespace),
+    everywhere(cronJobs, onObject),
+    ...gitopsKinds(GITOPS_EVENTS).map(({ resource }) => everywhere(resource, onObject)),
+  ];
+}
+
+function everywhere(resource: Resource, handle: Handler<Config>): Trigger<Config> {
+  return { resource, mode: 'Reference', scope: 'cluster', handle };
+}
+
+/** A policy that is new, changed, gone or at a turn may concern every object; our own write of its status does not. */
+async function onPolicy(context: Context<Config>, { subjects }: Wake): Promise<void> {
+  const now = context.now().getTime();
+  const found = await Promise.all(subjects.map((subject) => findPolicy(context, subject, now)));
+  if (found.some((findings) => findings === undefined || !isTold(findings))) {
+    await reconcile(context);
+  }
+}
+
+async function findPolicy(
+  { kube }: Context<Config>,
+  { kind, name }: Subject,
+  now: number,
+): Promise<Pick<Findings, 'policy' | 'state'> | undefined> {
+  switch (kind) {
+    case 'ChangeFreeze': {
+      const policy = await kube.get(changeFreezes, { name });
+      return policy && { policy, state: ruleState(readFreeze(policy), now) };
+    }
+    case 'MaintenanceWindow': {
+      const policy = await kube.get(maintenanceWindows, { name });
+      return policy && { policy, state: ruleState(readMaintenanceWindow(policy), now) };
+    }
+    default: {
+      const policy = await kube.get(freezeExceptions, { name });
+      return policy && { policy, state: exceptionState(readException(policy), now) };
+    }
+  }
+}
+
+/** Its labels may have brought it under a policy, or out of one. */
+async function onNamespace(context: Context<Config>, { subjects }: Wake): Promise<void> {
+  for (const { name } of subjects) {
+    await reconcileAt(context, heldKinds(context.config), { namespace: name });
+  }
+}
+
+async function onObject(context: Context<Config>, { subjects }: Wake): Promise<void> {
+  for (const subject of subjects) {
+    const { namespace = '', name } = subject;
+    await reconcileAt(context, kindsNamed(context.config, subject), { namespace, name });
+  }
+}
+
+function kindsNamed(config: Config, { kind }: Subject): readonly HeldKind[] {
+  return heldKinds(config).filter(({ resource }) => resource.kind === kind);
+}
