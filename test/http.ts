@@ -13,6 +13,7 @@ export interface AppOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly observe?: (call: Call) => void;
   readonly log?: Logger;
+  readonly now?: () => Date;
 }
 
 /** The real app of a function on a free port. */
