@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { driftOf, repair, type Drift } from '../manifests/folder.ts';
+import { updateManifests, type Departure } from '../manifests/installations.ts';
 import { findFunctions, loadFunction } from './functions.ts';
 
 const usage = `usage: npm run manifests [-- [--check] [--out DIR] [FUNCTION-FOLDER…]]
-  writes DIR/<function>.yaml (default: knative) for all of functions/* and the folders given
+  writes knative/ and deploy/plain/ under DIR (default: here) for all of functions/* and the folders given
   --check   writes nothing; names the files that differ and exits 1`;
 
 async function main(): Promise<void> {
@@ -12,7 +11,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       check: { type: 'boolean', default: false },
-      out: { type: 'string', default: 'knative' },
+      out: { type: 'string', default: '.' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -21,23 +20,21 @@ async function main(): Promise<void> {
     return;
   }
   const found = [...(await findFunctions('functions')), ...(await Promise.all(positionals.map(loadFunction)))];
-  const drift = await driftOf(
-    values.out,
+  const departures = await updateManifests(
     found.map(({ definition }) => definition),
+    { root: values.out, check: values.check },
   );
-  if (!values.check) {
-    await repair(values.out, drift);
-  }
-  report(drift, values);
+  report(departures, values.check);
 }
 
-function report({ write, remove }: Drift, { check, out }: { readonly check: boolean; readonly out: string }): void {
-  const lines = [
-    ...[...write.keys()].map((name) => `${join(out, name)} ${check ? 'is out of date' : 'written'}`),
-    ...remove.map((name) => `${join(out, name)} ${check ? 'belongs to no function' : 'removed'}`),
-  ];
+function report(departures: readonly Departure[], check: boolean): void {
+  const lines = departures.map(({ path, superfluous }) =>
+    superfluous
+      ? `${path} ${check ? 'belongs to no function' : 'removed'}`
+      : `${path} ${check ? 'is out of date' : 'written'}`,
+  );
   if (lines.length === 0) {
-    console.log(`${out} is up to date`);
+    console.log('the manifests are up to date');
   } else if (check) {
     console.error([...lines, 'run: npm run manifests'].join('\n'));
     process.exitCode = 1;

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { driftOf, repair } from '../manifests/folder.ts';
+import { updateManifests } from '../manifests/installations.ts';
 import { findFunctions } from './functions.ts';
 import { nameProblem, scaffold } from './scaffold.ts';
 
@@ -25,19 +25,14 @@ async function main(): Promise<void> {
   if (problem !== undefined) {
     throw new Error(problem);
   }
-  const files = [...(await scaffold(name, values.root)), ...(await updateManifests(values.root))];
-  console.log(`${files.map((file) => relative('.', file)).join('\n')}\n\n${nextSteps(name)}`);
-}
-
-async function updateManifests(root: string): Promise<string[]> {
-  const folder = join(root, 'knative');
-  const found = await findFunctions(join(root, 'functions'));
-  const drift = await driftOf(
-    folder,
+  const scaffolded = await scaffold(name, values.root);
+  const found = await findFunctions(join(values.root, 'functions'));
+  const manifests = await updateManifests(
     found.map(({ definition }) => definition),
+    { root: values.root, check: false },
   );
-  await repair(folder, drift);
-  return [...drift.write.keys()].map((file) => join(folder, file));
+  const files = [...scaffolded, ...manifests.map(({ path }) => path)];
+  console.log(`${files.map((file) => relative('.', file)).join('\n')}\n\n${nextSteps(name)}`);
 }
 
 function nextSteps(name: string): string {

@@ -9,7 +9,7 @@ import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { ownNamespace } from '../own-namespace.ts';
 import { ProcessSettings } from '../settings.ts';
-import type { Subscription } from '../source/branch.ts';
+import type { Subscription, WrittenSubscription } from '../source/branch.ts';
 import { startSource } from '../source/source.ts';
 import { plainSurface } from '../surface.ts';
 import { version } from '../version.ts';
@@ -21,9 +21,6 @@ const SourceSettings = z.object({
     example: '/etc/kube-reflex/subscriptions.json',
   }),
 });
-
-/** A subscription as the manifests write it. */
-type Written = Omit<Subscription, 'sink'> & { readonly sink: string };
 
 async function main(environment: Environment): Promise<void> {
   const settings = parseConfig(ProcessSettings, environment);
@@ -55,19 +52,20 @@ async function main(environment: Environment): Promise<void> {
       this.set(source.waiting());
     },
   });
-  let ready = true;
-  const front = await openFront({ port: settings.PORT, answer: plainSurface([], { ready: () => ready, metrics }) });
+  let problem: string | undefined;
+  const surface = plainSurface([], { problem: () => Promise.resolve(problem), metrics });
+  const front = await openFront({ port: settings.PORT, answer: surface });
   log.info({ functions: ['source'], urls: [front.url.href] }, 'listening');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      ready = false;
+      problem = 'draining';
       void Promise.all([source.close(), front.close()]).then(() => process.exit(0));
     });
   }
 }
 
 function readSubscriptions(path: string): Subscription[] {
-  const written = JSON.parse(readFileSync(path, 'utf8')) as readonly Written[];
+  const written = JSON.parse(readFileSync(path, 'utf8')) as readonly WrittenSubscription[];
   return written.map(({ sink, ...subscription }) => ({ ...subscription, sink: new URL(sink) }));
 }
 

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Definition } from '../function/define.ts';
-import { functionFile, isGenerated, kustomizationFile } from './file.ts';
-import { renderFunction } from './function-manifests.ts';
+import { isGenerated, kustomizationFile } from './file.ts';
 
 const kustomization = 'kustomization.yaml';
 
@@ -15,16 +13,11 @@ export interface Drift {
   readonly remove: readonly string[];
 }
 
-/** Compares a folder with what the definitions ask for. Files written by hand stay, and are listed with the others. */
-export async function driftOf(folder: string, definitions: readonly Definition[]): Promise<Drift> {
+/** Compares a folder with the files it should hold. Files written by hand stay, and are listed with the others. */
+export async function driftOf(folder: string, files: ReadonlyMap<string, string>): Promise<Drift> {
   const present = await filesOf(folder);
   const byHand = [...present].filter(([, text]) => !isGenerated(text)).map(([name]) => name);
-  const wanted = new Map(
-    definitions.map((definition) => [
-      `${definition.name}.yaml`,
-      functionFile(definition.name, renderFunction(definition)),
-    ]),
-  );
+  const wanted = new Map(files);
   for (const name of byHand.filter((name) => wanted.has(name) || name === kustomization)) {
     throw new Error(`write ${join(folder, name)}: there is a file of that name that was written by hand`);
   }

@@ -1,5 +1,6 @@
 import { exampleEnvironment, parseConfig } from '../function/config.ts';
-import type { Admission, Definition, Permission, Trigger } from '../function/define.ts';
+import type { Admission, Definition, Permission, Scaling, Trigger } from '../function/define.ts';
+import type { Told } from './container.ts';
 import { standardSite, type Manifest, type Site } from './manifest.ts';
 import { accountWith } from './rights.ts';
 import { knativeService } from './service.ts';
@@ -15,9 +16,28 @@ export interface Rendered {
   readonly placeholders: Readonly<Record<string, string>>;
 }
 
+/** How the events half of a function runs, and how events reach it. */
+export interface Platform {
+  readonly workload: (told: Omit<Told, 'role'>, scaling: Scaling | undefined, site: Site) => readonly Manifest[];
+  readonly wiring: (definition: Definition, on: readonly Trigger[], site: Site) => readonly Manifest[];
+}
+
+export const knative: Platform = {
+  workload: (told, scaling, site) => [knativeService(told, scaling, site)],
+  wiring: ({ name, tick }, on, site) => [
+    ...sourcesOf(
+      name,
+      on.filter((trigger) => 'resource' in trigger),
+      site,
+    ),
+    ...(tick === undefined ? [] : [tickSource(name, tick, site)]),
+    ...triggersOf(name, { on, ticks: tick !== undefined }, site),
+  ],
+};
+
 /** What the definition asks for with the default settings. */
-export function renderFunction(definition: Definition, site = standardSite): Rendered {
-  const { name, tick, scaling } = definition;
+export function renderFunction(definition: Definition, site = standardSite, platform = knative): Rendered {
+  const { name, scaling } = definition;
   const placeholders = exampleEnvironment(definition.config);
   const { on, admit, permissions, objects } = askedBy(definition, parseConfig(definition.config, placeholders), site);
   const told = { name, placeholders };
@@ -29,15 +49,9 @@ export function renderFunction(definition: Definition, site = standardSite): Ren
       ...objects,
       ...accountWith({ name, part: 'events', namespace }, permissionsOf('events', permissions)),
       ...(admits ? accountWith({ name, part: 'webhook', namespace }, permissionsOf('admission', permissions)) : []),
-      knativeService(told, scaling, site),
+      ...platform.workload(told, scaling, site),
       ...(admits ? webhookWorkload(told, site) : []),
-      ...sourcesOf(
-        name,
-        on.filter((trigger) => 'resource' in trigger),
-        site,
-      ),
-      ...(tick === undefined ? [] : [tickSource(name, tick, site)]),
-      ...triggersOf(name, { on, ticks: tick !== undefined }, site),
+      ...platform.wiring(definition, on, site),
       ...webhookConfigurations(name, admit, site),
     ],
   };
@@ -55,9 +69,9 @@ function askedBy(
   readonly objects: readonly Manifest[];
 } {
   return {
-    on: on?.(config) ?? [],
+    on: on?.(config, site) ?? [],
     admit: admit?.(config, site) ?? [],
-    permissions: permissions?.(config) ?? [],
+    permissions: permissions?.(config, site) ?? [],
     objects: objects?.(config, site) ?? [],
   };
 }

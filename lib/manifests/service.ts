@@ -2,7 +2,7 @@ import type { Scaling } from '../function/define.ts';
 import { containerOf, standardPorts, type Told } from './container.ts';
 import { labelsOf, type Manifest, type Site } from './manifest.ts';
 
-const standardScaling: Required<Scaling> = { minScale: 0, maxScale: 2, cpu: '20m', memory: '128Mi' };
+export const standardScaling: Required<Scaling> = { minScale: 0, maxScale: 2, cpu: '20m', memory: '128Mi' };
 
 /** The Knative Service that handles events and ticks. It avoids every field that Knative keeps behind a feature flag. */
 export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | undefined, site: Site): Manifest {

@@ -20,7 +20,7 @@ export function sourcesOf(name: string, watches: readonly Watch[], site: Site): 
   const sources = Map.groupBy(placed, ({ place }) => JSON.stringify(place));
   return [
     ...[...accounts].flatMap(([namespace, group]) =>
-      accountWith({ name, part: 'source', namespace }, group.map(readingRight)),
+      accountWith({ name, part: 'source', namespace }, group.map(rightAt)),
     ),
     ...[...sources.values()].flatMap((group) =>
       group.slice(0, 1).map(({ place }) => sourceAt(name, place, { watches: group.map(({ watch }) => watch), site })),
@@ -59,13 +59,13 @@ function placementsOf({ resource, scope, mode }: Watch, own: string): Placement[
     : scope.namespaces.map((namespace) => ({ namespace, everywhere: false, mode }));
 }
 
-function readingRight({ watch: { resource }, place }: Placed): Permission {
-  return {
-    groups: [resource.group],
-    resources: [resource.plural],
-    verbs: ['get', 'list', 'watch'],
-    scope: place.everywhere || !resource.namespaced ? 'cluster' : 'own',
-  };
+function rightAt({ watch: { resource }, place }: Placed): Permission {
+  return readingRight(resource, place.everywhere || !resource.namespaced ? 'cluster' : 'own');
+}
+
+/** What it takes to watch a kind. */
+export function readingRight({ group, plural }: Resource, scope: Permission['scope']): Permission {
+  return { groups: [group], resources: [plural], verbs: ['get', 'list', 'watch'], scope };
 }
 
 function sourceAt(

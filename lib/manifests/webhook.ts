@@ -1,12 +1,9 @@
-import type { V1PodDisruptionBudget } from '@kubernetes/client-node';
 import type { Admission, Webhook } from '../function/define.ts';
 import type { Deployment, Service } from '../kube/resource.ts';
 import type { LabelSelector } from '../kube/selector.ts';
-import type { Wire } from '../kube/wire.ts';
 import { containerOf, standardPorts, type Told } from './container.ts';
 import { clusterName, labelsOf, partName, type Manifest, type Site } from './manifest.ts';
-
-const certificates = '/tls';
+import { guardsOf, priorityClass, type OwnMetadata } from './webhook-guards.ts';
 
 /** The admission half of a function: the API server cannot call a Knative Service, so it is a Deployment. */
 export function webhookWorkload(told: Omit<Told, 'role'>, site: Site): Manifest[] {
@@ -15,13 +12,7 @@ export function webhookWorkload(told: Omit<Told, 'role'>, site: Site): Manifest[
     namespace: site.namespace,
     labels: labelsOf(told.name, 'webhook'),
   };
-  return [deployment(told, metadata, site), service(metadata), disruptionBudget(metadata)];
-}
-
-interface OwnMetadata {
-  readonly name: string;
-  readonly namespace: string;
-  readonly labels: Readonly<Record<string, string>>;
+  return [priorityClass(metadata), deployment(told, metadata, site), service(metadata), ...guardsOf(metadata)];
 }
 
 function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Site): Manifest {
@@ -41,6 +32,7 @@ function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Site)
         metadata: { labels },
         spec: {
           serviceAccountName: name,
+          priorityClassName: clusterName(name),
           enableServiceLinks: false,
           terminationGracePeriodSeconds: 60,
           topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
@@ -52,11 +44,6 @@ function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Site)
           containers: [
             {
               ...container,
-              env: [
-                ...container.env,
-                { name: 'TLS_CERT_FILE', value: `${certificates}/tls.crt` },
-                { name: 'TLS_KEY_FILE', value: `${certificates}/tls.key` },
-              ],
               ports: [
                 { name: 'http', containerPort: http },
                 { name: 'https', containerPort: https },
@@ -64,10 +51,8 @@ function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Site)
               readinessProbe: { httpGet: { path: '/health/readiness', port: 'http' } },
               livenessProbe: { httpGet: { path: '/health/liveness', port: 'http' } },
               resources: { requests: { cpu: '50m', memory: '128Mi' } },
-              volumeMounts: [{ name: 'tls', mountPath: certificates, readOnly: true }],
             },
           ],
-          volumes: [{ name: 'tls', secret: { secretName: `${name}-tls` } }],
         },
       },
     },
@@ -81,15 +66,6 @@ function service(metadata: OwnMetadata): Manifest {
     metadata,
     spec: { selector: metadata.labels, ports: [{ name: 'https', port: 443, targetPort: 'https' }] },
   } satisfies Service;
-}
-
-function disruptionBudget(metadata: OwnMetadata): Manifest {
-  return {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata,
-    spec: { minAvailable: 1, selector: { matchLabels: metadata.labels } },
-  } satisfies Wire<V1PodDisruptionBudget>;
 }
 
 /** What the API server asks, and whom. The function itself fills in the `caBundle`. */

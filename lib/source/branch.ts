@@ -18,6 +18,9 @@ export interface Subscription {
   readonly tick?: string | undefined;
 }
 
+/** A subscription as a file holds it. */
+export type WrittenSubscription = Omit<Subscription, 'sink'> & { readonly sink: string };
+
 export interface Sent {
   readonly function: string;
   /** The type of the CloudEvent. */

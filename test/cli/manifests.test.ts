@@ -1,31 +1,32 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { findFunctions } from '../../lib/cli/functions.ts';
-import { driftOf } from '../../lib/manifests/folder.ts';
+import { updateManifests } from '../../lib/manifests/installations.ts';
+import type { Manifest } from '../../lib/manifests/manifest.ts';
 import { runNode, type Ended } from './command.ts';
 
-it('knative/ holds what the definitions ask for', async () => {
+it('knative/ and deploy/plain/ hold what the definitions ask for', async () => {
   const found = await findFunctions('functions');
-  const { write, remove } = await driftOf(
-    'knative',
-    found.map(({ definition }) => definition),
-  );
+  const definitions = found.map(({ definition }) => definition);
 
-  expect([...write.keys(), ...remove]).toEqual([]);
+  expect(await updateManifests(definitions, { root: '.', check: true })).toEqual([]);
 });
 
 describe('npm run manifests', () => {
+  let root = '';
   let out = '';
   beforeEach(async () => {
-    out = await mkdtemp(join(tmpdir(), 'manifests-'));
+    root = await mkdtemp(join(tmpdir(), 'manifests-'));
+    out = join(root, 'knative');
+    await mkdir(out);
   });
-  afterEach(() => rm(out, { recursive: true }));
+  afterEach(() => rm(root, { recursive: true }));
 
   function run(...args: readonly string[]): Promise<Ended> {
-    return runNode(['lib/cli/manifests.ts', '--out', out, ...args]);
+    return runNode(['lib/cli/manifests.ts', '--out', root, ...args]);
   }
 
   const sample = 'test/functions/host-census';
@@ -40,9 +41,28 @@ describe('npm run manifests', () => {
     expect(await readFile(join(out, 'kustomization.yaml'), 'utf8')).toMatch(
       /- broker\.yaml\n(.*\n)* *- host-census\.yaml/,
     );
-    expect(checked).toEqual({ code: 0, output: `${out} is up to date\n` });
+    expect(checked).toEqual({ code: 0, output: 'the manifests are up to date\n' });
     const documents = parseAllDocuments(await readFile(join(out, 'host-census.yaml'), 'utf8'));
     expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+
+  it('writes the same for Kubernetes alone: Deployments, and one source that knows what each function watches', async () => {
+    await run(sample);
+
+    const text = await readFile(join(root, 'deploy/plain/host-census.yaml'), 'utf8');
+    expect(text).not.toContain('knative.dev');
+    const source = parseAllDocuments(await readFile(join(root, 'deploy/plain/source.yaml'), 'utf8')).map(
+      (document) => document.toJS() as Manifest & { readonly data?: Readonly<Record<string, string>> },
+    );
+    const subscriptions = source.find(({ kind }) => kind === 'ConfigMap')?.data?.['subscriptions.json'] ?? '';
+    expect(JSON.parse(subscriptions)).toMatchObject([
+      {
+        name: 'host-census',
+        sink: 'http://host-census.kube-reflex.svc',
+        tick: '*/5 * * * *',
+        watches: [{ mode: 'Reference', scope: 'cluster', resource: { plural: 'ingresses' } }, {}, {}],
+      },
+    ]);
   });
 
   it('names what differs, what is missing and what is left over, and changes nothing when it only checks', async () => {
