@@ -106,15 +106,22 @@ export function nextChange(intervals: Intervals, now: number): number | undefine
   return undefined;
 }
 
-/** The same intervals, computed anew only when a phase may have ended or the clock was set back. */
-export function remembered(intervals: Intervals): Intervals {
-  let since = Infinity;
-  let phase: Phase | undefined;
+/** How many phases to remember: the present one, and those that questions about the future meet. */
+const remembering = 4;
+
+/** The same answers, computed anew only for an instant outside the phases that were met last. */
+export function remembered<T extends { readonly until: number }>(compute: (now: number) => T): (now: number) => T {
+  const met: { readonly since: number; readonly answer: T }[] = [];
   return (now) => {
-    if (phase === undefined || now < since || now >= phase.until) {
-      phase = intervals(now);
-      since = now;
+    const known = met.find(({ since, answer }) => since <= now && now < answer.until);
+    if (known !== undefined) {
+      return known.answer;
     }
-    return phase;
+    const answer = compute(now);
+    if (met.length === remembering) {
+      met.shift();
+    }
+    met.push({ since: now, answer });
+    return answer;
   };
 }

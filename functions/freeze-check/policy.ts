@@ -96,11 +96,13 @@ export interface FreezeExceptionSpec {
   readonly reason: string;
   readonly ticketURL?: string;
   readonly approvedBy?: string;
-  readonly constraints?: {
-    readonly requireLabels?: Readonly<Record<string, string>>;
-    readonly allowedUsers?: readonly string[];
-    readonly allowedGroups?: readonly string[];
-  };
+  readonly constraints?: Constraints;
+}
+
+export interface Constraints {
+  readonly requireLabels?: Readonly<Record<string, string>>;
+  readonly allowedUsers?: readonly string[];
+  readonly allowedGroups?: readonly string[];
 }
 
 export interface Condition {

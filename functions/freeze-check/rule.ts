@@ -1,6 +1,6 @@
 import { parseInstant } from '../../lib/time/instant.ts';
 import type { Zone } from '../../lib/time/zone.ts';
-import { always, inverse, once, recurring, remembered, union, type Intervals } from './intervals.ts';
+import { always, inverse, nextChange, once, recurring, remembered, union, type Intervals } from './intervals.ts';
 import type { ChangeFreeze, ChangeFreezeSpec, DenyKind, DenyPolicy, MaintenanceWindow } from './policy.ts';
 import { attempt, type Problem } from './problem.ts';
 import { readTarget, type Coverage } from './target.ts';
@@ -14,6 +14,8 @@ export interface Rule {
   readonly coverage: Coverage;
   /** On while the policy refuses what it denies. */
   readonly denying: Intervals;
+  /** When it stops to deny or begins to, if that is in sight. */
+  readonly turnAfter: (now: number) => number | undefined;
   /** Of a MaintenanceWindow. */
   readonly windows: readonly OpenWindow[];
   /** Where its people live. */
@@ -31,7 +33,7 @@ export function readFreeze(policy: ChangeFreeze): Rule {
     name: policy.metadata?.name ?? '',
     policy,
     coverage: readTarget(target, problems),
-    denying: remembered(freezeIntervals(policy.spec, problems) ?? always),
+    ...timed(freezeIntervals(policy.spec, problems) ?? always),
     windows: [],
     zone,
     problems,
@@ -83,9 +85,18 @@ export function readMaintenanceWindow(policy: MaintenanceWindow): Rule {
     name: policy.metadata?.name ?? '',
     policy,
     coverage: readTarget(target, problems),
-    denying: remembered(mode === 'DenyInsideWindows' ? open : inverse(open)),
+    ...timed(mode === 'DenyInsideWindows' ? open : inverse(open)),
     windows,
     zone,
     problems,
   };
+}
+
+/** Both are asked for every review, and change a few times a day. */
+function timed(denying: Intervals): Pick<Rule, 'denying' | 'turnAfter'> {
+  const turn = remembered((now) => {
+    const at = nextChange(denying, now);
+    return { at, until: at ?? denying(now).until };
+  });
+  return { denying: remembered(denying), turnAfter: (now) => turn(now).at };
 }

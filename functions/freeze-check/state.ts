@@ -21,7 +21,7 @@ export interface PolicyState {
 
 export function ruleState(rule: Rule, now: number): PolicyState {
   const { on, from } = rule.denying(now);
-  const until = nextChange(rule.denying, now);
+  const until = rule.turnAfter(now);
   const isWindow = rule.kind === 'MaintenanceWindow';
   return {
     active: isWindow ? rule.windows.some(({ open }) => open(now).on) : on,
