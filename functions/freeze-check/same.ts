@@ -19,7 +19,7 @@ export function isSame(a: unknown, b: unknown, path?: Path): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => isSame(item, b[index], path));
   }
-  return isRecord(a) && isRecord(b) ? haveSame(a, b, path) : isAmount(a) && isAmount(b) && sameAmount(a, b, path);
+  return isRecord(a) && isRecord(b) ? haveSame(a, b, path) : isSameAmount(a, b, path);
 }
 
 function haveSame(a: Fields, b: Fields, under: Path | undefined): boolean {
@@ -45,7 +45,7 @@ function isAmount(value: unknown): value is string | number {
 const quantity = /^resources (requests|limits) |^spec overhead | emptyDir sizeLimit$| resourceFieldRef divisor$/;
 
 /** Only where the API has quantities: an environment variable that goes from 1 to 1000m has changed. */
-function sameAmount(a: string | number, b: string | number, path: Path | undefined): boolean {
+function isSameAmount(a: unknown, b: unknown, path: Path | undefined): boolean {
   const lastThree = [path?.under?.under?.key, path?.under?.key, path?.key].join(' ');
-  return quantity.test(lastThree) && sameQuantity(a, b);
+  return isAmount(a) && isAmount(b) && quantity.test(lastThree) && sameQuantity(a, b);
 }
