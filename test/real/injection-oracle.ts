@@ -1,0 +1,55 @@
+import type { Pod } from '../../lib/kube/resource.ts';
+import type { Client } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { identify, livePods, podOf, type Workload } from './workloads.ts';
+
+/** What people see of an injected proxy. */
+export interface Injected {
+  readonly image: string;
+  readonly revision: string;
+}
+
+/**
+ * The workloads that a restart would give another proxy: what the API server and the real injectors make of each template
+ * now, compared with the live pods. It knows nothing of selectors, tags or templates; it asks.
+ */
+export async function outdatedOf(client: Client, workloads: readonly Workload[]): Promise<ReadonlySet<string>> {
+  const pods = await livePods(client);
+  const outdated = new Set<string>();
+  for (const workload of workloads) {
+    const expected = await wouldInject(client, workload);
+    const mine = pods.filter(({ metadata }) => isOf(workload, metadata));
+    if (expected !== undefined && mine.some((pod) => differs(expected, injectedInto(pod)))) {
+      outdated.add(identify(workload));
+    }
+  }
+  return outdated;
+}
+
+/** What a pod of this workload would get now; `undefined` when it would get no proxy. */
+export async function wouldInject(client: Client, workload: Workload): Promise<Injected | undefined> {
+  const path = `/api/v1/namespaces/${workload.namespace}/pods`;
+  const made = await client.call('POST', path, { query: { dryRun: 'All' }, body: podOf(workload) });
+  return injectedInto(expectCode(201, made) as Pod);
+}
+
+export function injectedInto({ metadata, spec }: Pod): Injected | undefined {
+  const { containers = [], initContainers = [] } = spec ?? {};
+  const proxy = [...containers, ...initContainers].find(({ name }) => name === 'istio-proxy');
+  const status = metadata?.annotations?.['sidecar.istio.io/status'];
+  if (proxy?.image === undefined || status === undefined) {
+    return undefined;
+  }
+  const { revision } = JSON.parse(status) as { readonly revision: string };
+  return { image: proxy.image, revision };
+}
+
+function differs(expected: Injected, live: Injected | undefined): boolean {
+  return live?.image !== expected.image || live.revision !== expected.revision;
+}
+
+function isOf({ namespace, name, kind }: Workload, metadata: Pod['metadata']): boolean {
+  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)?.kind;
+  const expectedOwner = kind === 'Deployment' ? 'ReplicaSet' : kind;
+  return metadata?.namespace === namespace && metadata.labels?.['app'] === name && owner === expectedOwner;
+}

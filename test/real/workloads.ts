@@ -1,0 +1,147 @@
+import type { Pod } from '../../lib/kube/resource.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
+import type { Body, Client } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { waitUntil } from './wait.ts';
+
+export type WorkloadKind = 'Deployment' | 'StatefulSet' | 'DaemonSet';
+
+/** A workload of a suite. Its pods carry its name as their label `app`. */
+export interface Workload {
+  readonly kind: WorkloadKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly replicas?: number;
+  readonly template?: Template;
+}
+
+export interface Template {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly spec?: NonNullable<Pod['spec']>;
+}
+
+const kinds: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
+
+/** What `identify` and the maps of this file are keyed by. */
+export function identify({ kind, namespace, name }: Pick<Workload, 'kind' | 'namespace' | 'name'>): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+export async function createNamespace(
+  client: Client,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<void> {
+  expectCode(201, await client.call('POST', '/api/v1/namespaces', { body: { metadata: { name, labels } } }));
+  const path = `/api/v1/namespaces/${name}/serviceaccounts/default`;
+  await waitUntil(`${name} has its account`, async () => (await client.call('GET', path)).code === 200);
+}
+
+export async function relabelNamespace(
+  client: Client,
+  name: string,
+  labels: Readonly<Record<string, string | null>>,
+): Promise<void> {
+  await mergePatch(client, `/api/v1/namespaces/${name}`, { metadata: { labels } });
+}
+
+export async function mergePatch(client: Client, path: string, body: object): Promise<Body> {
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  return expectCode(200, await client.call('PATCH', path, { body, headers }));
+}
+
+export async function createWorkloads(client: Client, workloads: readonly Workload[]): Promise<void> {
+  for (const workload of workloads) {
+    expectCode(201, await client.call('POST', collectionOf(workload), { body: objectOf(workload) }));
+  }
+  await settled(client, workloads);
+}
+
+/** Waits until all pods of all workloads are of the present template and ready. */
+export async function settled(client: Client, workloads: readonly Workload[], withinMs?: number): Promise<void> {
+  const wanted = new Set(workloads.map(identify));
+  await waitUntil(
+    `${wanted.size} workloads are rolled out`,
+    async () => {
+      const objects = await listWorkloads(client);
+      const done = objects.filter((object) => isComplete(object)).map(identityOf);
+      return done.filter((identity) => wanted.has(identity)).length === wanted.size;
+    },
+    withinMs,
+  );
+}
+
+/** How often the spec of each workload has changed since it was made: each restart changes it once. */
+export async function generations(client: Client): Promise<ReadonlyMap<string, number>> {
+  const objects = await listWorkloads(client);
+  return new Map(objects.map((object) => [identityOf(object), object.metadata?.generation ?? 0]));
+}
+
+export async function livePods(client: Client): Promise<readonly Pod[]> {
+  const { items = [] } = expectCode(200, await client.call('GET', '/api/v1/pods'));
+  return (items as Pod[]).filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+}
+
+export function pathOfWorkload(workload: Workload): string {
+  return `${collectionOf(workload)}/${workload.name}`;
+}
+
+/** The pod that a controller would make of the workload. */
+export function podOf({ name, template = {} }: Workload): Pod {
+  const { labels, annotations, spec = plainSpec } = template;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { generateName: `${name}-`, labels: { app: name, ...labels }, ...(annotations && { annotations }) },
+    spec,
+  };
+}
+
+const plainSpec: NonNullable<Pod['spec']> = { containers: [{ name: 'app', image: 'example.com/app:1' }] };
+
+function objectOf(workload: Workload): object {
+  const { metadata, spec } = podOf(workload);
+  const { labels, annotations } = metadata ?? {};
+  const own = workload.kind === 'DaemonSet' ? {} : { replicas: workload.replicas ?? 1 };
+  const selector = { matchLabels: { app: workload.name } };
+  const template = { metadata: { labels, annotations }, spec };
+  return { metadata: { name: workload.name }, spec: { ...own, selector, template } };
+}
+
+function collectionOf({ kind, namespace }: Workload): string {
+  return `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s`;
+}
+
+interface Listed extends KubeObject {
+  readonly spec: { readonly replicas?: number };
+  readonly status?: Readonly<Record<string, number | undefined>>;
+}
+
+async function listWorkloads(client: Client): Promise<readonly Listed[]> {
+  const lists = await Promise.all(
+    kinds.map(async (kind) => {
+      const { items = [] } = expectCode(200, await client.call('GET', `/apis/apps/v1/${kind.toLowerCase()}s`));
+      return items.map((item) => ({ ...item, kind }) as Listed);
+    }),
+  );
+  return lists.flat();
+}
+
+function identityOf({ kind, metadata }: Listed): string {
+  return `${kind ?? ''} ${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
+}
+
+/** As `kubectl rollout status` says it. */
+function isComplete({ kind, metadata, spec, status = {} }: Listed): boolean {
+  if (status['observedGeneration'] !== metadata?.generation) {
+    return false;
+  }
+  if (kind === 'DaemonSet') {
+    const wanted = status['desiredNumberScheduled'] ?? 0;
+    return wanted > 0 && status['updatedNumberScheduled'] === wanted && status['numberAvailable'] === wanted;
+  }
+  const wanted = spec.replicas ?? 1;
+  const counts = ['replicas', 'updatedReplicas', 'availableReplicas'].map((count) => status[count] ?? 0);
+  return counts.every((count) => count === wanted);
+}
