@@ -48,7 +48,7 @@ function print(figures: readonly Figure[]): void {
   const width = Math.max(...figures.map(({ what }) => what.length));
   for (const figure of figures) {
     const { what, value, unit, measured } = figure;
-    const amount = `${value.toFixed(2)} ${unit}`.padStart(9);
+    const amount = `${value.toFixed(unit === '' ? 0 : 2)} ${unit}`.padStart(9);
     console.log(`  ${what.padEnd(width)}  ${amount}  ${verdict(figure).padEnd(16)} ${measured}`);
   }
 }

@@ -3,7 +3,8 @@ export interface Figure {
   /** What was measured, against what. */
   readonly what: string;
   readonly value: number;
-  readonly unit: '×' | 'MB';
+  /** Empty for a plain count. */
+  readonly unit: '×' | 'MB' | '';
   readonly bar?: Bar;
   /** The absolute values behind it, for this machine and this day. */
   readonly measured: string;

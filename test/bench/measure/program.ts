@@ -14,6 +14,8 @@ export interface Usage {
   /** User and system time of all threads since the start. */
   readonly cpuMs: number;
   readonly residentMb: number;
+  /** The most that it ever held. */
+  readonly peakMb: number;
 }
 
 export interface Started {
