@@ -131,6 +131,11 @@ function describeProcess(registry: Registry, version: string): void {
 /** Metrics of one function, created at first use. */
 export function functionMetrics(registry: Registry, functionName: string): FunctionMetrics {
   const prefix = `kube_reflex_${functionName.replaceAll('-', '_')}_`;
+  return { ...metricsNamed(registry, prefix), inherited: metricsNamed(registry, '') };
+}
+
+function metricsNamed(registry: Registry, prefix: string): FunctionMetrics['inherited'] {
+  const registers = [registry];
   const made = new Map<string, unknown>();
 
   function once<T>(name: string, make: () => T): T {
@@ -146,20 +151,26 @@ export function functionMetrics(registry: Registry, functionName: string): Funct
   return {
     counter: (name, help, labelNames = []) =>
       once(name, () => {
-        const counter = new Counter({ name: prefix + name, help, labelNames, registers: [registry] });
+        const counter = new Counter({ name: prefix + name, help, labelNames, registers });
         return {
           add: (amount = 1, labels) => (labels === undefined ? counter.inc(amount) : counter.inc(labels, amount)),
         };
       }),
     gauge: (name, help, labelNames = []) =>
       once(name, () => {
-        const gauge = new Gauge({ name: prefix + name, help, labelNames, registers: [registry] });
-        return { set: (value, labels) => (labels === undefined ? gauge.set(value) : gauge.set(labels, value)) };
+        const gauge = new Gauge({ name: prefix + name, help, labelNames, registers });
+        return {
+          set: (value, labels) => (labels === undefined ? gauge.set(value) : gauge.set(labels, value)),
+          reset: () => gauge.reset(),
+        };
       }),
-    seconds: (name, help) =>
-      once(
-        name,
-        () => new Histogram({ name: prefix + name, help, buckets: secondsBuckets, registers: [registry] }),
-      ),
+    seconds: (name, help, { labels: labelNames = [], buckets = secondsBuckets } = {}) =>
+      once(name, () => {
+        const histogram = new Histogram({ name: prefix + name, help, labelNames, buckets: [...buckets], registers });
+        return {
+          observe: (seconds, labels) =>
+            labels === undefined ? histogram.observe(seconds) : histogram.observe(labels, seconds),
+        };
+      }),
   };
 }

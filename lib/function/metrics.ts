@@ -6,8 +6,19 @@ export interface FunctionMetrics {
     labels?: readonly Label[],
   ) => Counter<Label>;
   readonly gauge: <Label extends string = never>(name: string, help: string, labels?: readonly Label[]) => Gauge<Label>;
-  /** Durations in seconds, in the buckets that requests have. */
-  readonly seconds: (name: string, help: string) => Histogram;
+  /** Durations in seconds, in the buckets that requests have unless told otherwise. */
+  readonly seconds: <Label extends string = never>(
+    name: string,
+    help: string,
+    options?: HistogramOptions<Label>,
+  ) => Histogram<Label>;
+  /** The same without a prefix, for names that dashboards know from the system that a function replaces. */
+  readonly inherited: Omit<FunctionMetrics, 'inherited'>;
+}
+
+export interface HistogramOptions<Label extends string> {
+  readonly labels?: readonly Label[];
+  readonly buckets?: readonly number[];
 }
 
 export type LabelValues<Label extends string> = Readonly<Partial<Record<Label, string | number>>>;
@@ -18,8 +29,10 @@ export interface Counter<Label extends string> {
 
 export interface Gauge<Label extends string> {
   readonly set: (value: number, labels?: LabelValues<Label>) => void;
+  /** Forgets all values, so that what no longer exists is no longer told. */
+  readonly reset: () => void;
 }
 
-export interface Histogram {
-  readonly observe: (seconds: number) => void;
+export interface Histogram<Label extends string> {
+  readonly observe: (seconds: number, labels?: LabelValues<Label>) => void;
 }
