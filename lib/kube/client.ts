@@ -28,6 +28,8 @@ export interface Kube {
   readonly run: (plan: Plan) => Promise<readonly Outcome[]>;
   /** What a create would store after defaulting and admission. Nothing is kept. */
   readonly rehearse: <T extends KubeObject>(resource: Resource<T>, object: T) => Promise<T>;
+  /** The answer to a question that is sent like an object but never stored, such as a SubjectAccessReview. */
+  readonly ask: <T extends KubeObject>(resource: Resource<T>, question: T) => Promise<T>;
   /**
    * The API server's clock as of its last answer, in whole seconds: the one clock that all instances share. Undefined
    * before the first answer.
@@ -146,6 +148,16 @@ export function createKube(options: KubeOptions): Kube {
     return (items ?? []).length > 0;
   }
 
+  async function post<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    query: { readonly dryRun?: string },
+  ): Promise<T> {
+    const path = pathOf(resource, { namespace: object.metadata?.namespace }, query);
+    const body = JSON.stringify({ apiVersion: apiVersion(resource), kind: resource.kind, ...object });
+    return parse(`create ${resource.plural}`, await call('create', resource, { method: 'POST', path, body })) as T;
+  }
+
   return {
     get,
     pick,
@@ -154,11 +166,8 @@ export function createKube(options: KubeOptions): Kube {
     listMetadata: (resource, list = {}) =>
       pick(resource as Resource<MetadataOnly>, { ...list, accept: asMetadataList }, (object) => object),
     run: (plan) => runSteps(plan, options, call),
-    rehearse: async <T extends KubeObject>(resource: Resource<T>, object: T) => {
-      const path = pathOf(resource, { namespace: object.metadata?.namespace }, { dryRun: 'All' });
-      const body = JSON.stringify({ apiVersion: apiVersion(resource), kind: resource.kind, ...object });
-      return parse(`rehearse ${resource.plural}`, await call('create', resource, { method: 'POST', path, body })) as T;
-    },
+    rehearse: (resource, object) => post(resource, object, { dryRun: 'All' }),
+    ask: (resource, question) => post(resource, question, {}),
     serverTime: () => (answeredAt === undefined ? undefined : new Date(answeredAt)),
   };
 }

@@ -1,9 +1,11 @@
 import type {
   V1ConfigMap,
+  V1ControllerRevision,
   V1CronJob,
   V1CustomResourceDefinition,
   V1DaemonSet,
   V1Deployment,
+  V1EndpointSlice,
   V1Ingress,
   V1IngressClass,
   V1MutatingWebhookConfiguration,
@@ -16,6 +18,8 @@ import type {
   V1Secret,
   V1Service,
   V1StatefulSet,
+  V1SubjectAccessReview,
+  V1TokenReview,
   V1ValidatingWebhookConfiguration,
 } from '@kubernetes/client-node';
 import type { KubeObject, Wire } from './wire.ts';
@@ -32,10 +36,12 @@ export interface Resource<T extends KubeObject = KubeObject> {
 }
 
 export type ConfigMap = Wire<V1ConfigMap>;
+export type ControllerRevision = Wire<V1ControllerRevision>;
 export type CronJob = Wire<V1CronJob>;
 export type CustomResourceDefinition = Wire<V1CustomResourceDefinition>;
 export type DaemonSet = Wire<V1DaemonSet>;
 export type Deployment = Wire<V1Deployment>;
+export type EndpointSlice = Wire<V1EndpointSlice>;
 export type Ingress = Wire<V1Ingress>;
 export type IngressClass = Wire<V1IngressClass>;
 export type MutatingWebhookConfiguration = Wire<V1MutatingWebhookConfiguration>;
@@ -48,12 +54,21 @@ export type ReplicationController = Wire<V1ReplicationController>;
 export type Secret = Wire<V1Secret>;
 export type Service = Wire<V1Service>;
 export type StatefulSet = Wire<V1StatefulSet>;
+export type SubjectAccessReview = Wire<V1SubjectAccessReview>;
+export type TokenReview = Wire<V1TokenReview>;
 export type ValidatingWebhookConfiguration = Wire<V1ValidatingWebhookConfiguration>;
 
 export const configMaps = namespaced<ConfigMap>('', 'v1', 'ConfigMap', 'configmaps');
+export const controllerRevisions = namespaced<ControllerRevision>(
+  'apps',
+  'v1',
+  'ControllerRevision',
+  'controllerrevisions',
+);
 export const cronJobs = namespaced<CronJob>('batch', 'v1', 'CronJob', 'cronjobs');
 export const daemonSets = namespaced<DaemonSet>('apps', 'v1', 'DaemonSet', 'daemonsets');
 export const deployments = namespaced<Deployment>('apps', 'v1', 'Deployment', 'deployments');
+export const endpointSlices = namespaced<EndpointSlice>('discovery.k8s.io', 'v1', 'EndpointSlice', 'endpointslices');
 export const events = namespaced('events.k8s.io', 'v1', 'Event', 'events');
 export const ingresses = namespaced<Ingress>('networking.k8s.io', 'v1', 'Ingress', 'ingresses');
 export const pods = namespaced<Pod>('', 'v1', 'Pod', 'pods');
@@ -76,6 +91,13 @@ export const statefulSets = namespaced<StatefulSet>('apps', 'v1', 'StatefulSet',
 export const namespaces = clusterWide<Namespace>('', 'v1', 'Namespace', 'namespaces');
 export const nodes = clusterWide<Node>('', 'v1', 'Node', 'nodes');
 export const ingressClasses = clusterWide<IngressClass>('networking.k8s.io', 'v1', 'IngressClass', 'ingressclasses');
+export const subjectAccessReviews = clusterWide<SubjectAccessReview>(
+  'authorization.k8s.io',
+  'v1',
+  'SubjectAccessReview',
+  'subjectaccessreviews',
+);
+export const tokenReviews = clusterWide<TokenReview>('authentication.k8s.io', 'v1', 'TokenReview', 'tokenreviews');
 export const customResourceDefinitions = clusterWide<CustomResourceDefinition>(
   'apiextensions.k8s.io',
   'v1',
