@@ -1,7 +1,7 @@
 import type { Pod } from '../../lib/kube/resource.ts';
 import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import { identify, livePods, podOf, type Workload } from './workloads.ts';
+import { identify, livePods, marks, podOf, type Workload } from './workloads.ts';
 
 /** What people see of an injected proxy. */
 export interface Injected {
@@ -48,8 +48,9 @@ function differs(expected: Injected, live: Injected | undefined): boolean {
   return live?.image !== expected.image || live.revision !== expected.revision;
 }
 
-function isOf({ namespace, name, kind }: Workload, metadata: Pod['metadata']): boolean {
-  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)?.kind;
-  const expectedOwner = kind === 'Deployment' ? 'ReplicaSet' : kind;
-  return metadata?.namespace === namespace && metadata.labels?.['app'] === name && owner === expectedOwner;
+function isOf(workload: Workload, metadata: Pod['metadata']): boolean {
+  const wanted = Object.entries(marks(workload));
+  return (
+    metadata?.namespace === workload.namespace && wanted.every(([label, value]) => metadata.labels?.[label] === value)
+  );
 }

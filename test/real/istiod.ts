@@ -5,11 +5,12 @@ import { revisionWebhooks, tagWebhooks } from '../../functions/istio-rollout/san
 import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import type { Cluster } from './cluster.ts';
+import { wouldInject } from './injection-oracle.ts';
 import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
 import { moduleFolder } from './module-files.ts';
-import type { Running } from './processes.ts';
 import type { Service } from './ready.ts';
-import { waitFor } from './wait.ts';
+import { waitFor, waitUntil } from './wait.ts';
+import { createNamespace } from './workloads.ts';
 
 export interface IstiodOptions {
   readonly revision: string;
@@ -24,11 +25,14 @@ export interface IstiodOptions {
 /** A control plane of one revision: its program and all that it reads and patches in the cluster. */
 export interface Istiod {
   readonly revision: string;
-  readonly running: () => Running;
-  /** Gives it another proxy, as an upgrade of the control plane does, and waits until it injects that. */
-  readonly upgrade: (tag: string) => Promise<void>;
-  /** Makes the tag lead to this revision. */
+  /** Gives it another proxy, as an upgrade of the control plane does. */
+  readonly configure: (tag: string) => Promise<void>;
+  /** Waits until it injects that proxy. */
+  readonly injects: (tag: string) => Promise<void>;
+  /** Makes the revision tag lead here. */
   readonly tagAs: (tag: string) => Promise<void>;
+  /** Waits until its certificate authority is in its own webhooks. */
+  readonly trusted: () => Promise<void>;
   readonly stop: () => Promise<void>;
   readonly start: () => Promise<void>;
 }
@@ -39,7 +43,7 @@ const portsEach = 6;
 const chart = 'manifests/charts/istio-control/istio-discovery';
 const templates = { sidecar: 'injection-template.yaml', gateway: 'gateway-injection-template.yaml' };
 
-export const hub = 'example.invalid/istio';
+const hub = 'example.invalid/istio';
 
 export async function startIstiod(cluster: Cluster, client: Client, options: IstiodOptions): Promise<Istiod> {
   const { revision, tag, slot } = options;
@@ -57,15 +61,22 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
   }
   // Applied once and never again: the caBundle in it is istiod's.
   expectCode(201, await client.call('POST', parentOf(configuration), { body: configuration }));
+  const lookout = `lookout-${revision}`;
+  await createNamespace(client, lookout, { 'istio.io/rev': revision });
   let running = await cluster.start(programOf(cluster, options, port));
   await trusted(client, configuration);
 
   return {
     revision,
-    running: () => running,
-    upgrade: async (next) => {
+    configure: async (next) => {
       await applyManifest(client, injectorConfigMap(revision, next));
     },
+    injects: (wanted) =>
+      waitUntil(`${revision} injects ${wanted}`, async () => {
+        const injected = await wouldInject(client, { kind: 'Deployment', namespace: lookout, name: 'any' });
+        return injected?.image === `${hub}/proxyv2:${wanted}`;
+      }),
+    trusted: () => trusted(client, configuration),
     tagAs: async (name) => {
       const tagged = tagWebhooks({ tag: name, revision }, clientConfig) as AnyManifest;
       await client.call('DELETE', pathOf(tagged));

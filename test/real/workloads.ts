@@ -6,7 +6,7 @@ import { waitUntil } from './wait.ts';
 
 export type WorkloadKind = 'Deployment' | 'StatefulSet' | 'DaemonSet';
 
-/** A workload of a suite. Its pods carry its name as their label `app`. */
+/** A workload of a suite. Its pods carry its name and kind as labels. */
 export interface Workload {
   readonly kind: WorkloadKind;
   readonly namespace: string;
@@ -88,14 +88,24 @@ export function pathOfWorkload(workload: Workload): string {
 }
 
 /** The pod that a controller would make of the workload. */
-export function podOf({ name, template = {} }: Workload): Pod {
+export function podOf(workload: Workload): Pod {
+  const { name, template = {} } = workload;
   const { labels, annotations, spec = plainSpec } = template;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { generateName: `${name}-`, labels: { app: name, ...labels }, ...(annotations && { annotations }) },
+    metadata: {
+      generateName: `${name}-`,
+      labels: { ...marks(workload), ...labels },
+      ...(annotations && { annotations }),
+    },
     spec,
   };
+}
+
+/** What tells the pods of a workload from those of its namesakes. */
+export function marks({ kind, name }: Workload): Readonly<Record<string, string>> {
+  return { app: name, kind };
 }
 
 const plainSpec: NonNullable<Pod['spec']> = { containers: [{ name: 'app', image: 'example.com/app:1' }] };
@@ -104,7 +114,7 @@ function objectOf(workload: Workload): object {
   const { metadata, spec } = podOf(workload);
   const { labels, annotations } = metadata ?? {};
   const own = workload.kind === 'DaemonSet' ? {} : { replicas: workload.replicas ?? 1 };
-  const selector = { matchLabels: { app: workload.name } };
+  const selector = { matchLabels: marks(workload) };
   const template = { metadata: { labels, annotations }, spec };
   return { metadata: { name: workload.name }, spec: { ...own, selector, template } };
 }
@@ -113,7 +123,8 @@ function collectionOf({ kind, namespace }: Workload): string {
   return `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s`;
 }
 
-interface Listed extends KubeObject {
+/** A workload as the API server lists it. */
+export interface Listed extends KubeObject {
   readonly spec: { readonly replicas?: number };
   readonly status?: Readonly<Record<string, number | undefined>>;
 }
@@ -128,12 +139,12 @@ async function listWorkloads(client: Client): Promise<readonly Listed[]> {
   return lists.flat();
 }
 
-function identityOf({ kind, metadata }: Listed): string {
+export function identityOf({ kind, metadata }: Listed): string {
   return `${kind ?? ''} ${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
 }
 
 /** As `kubectl rollout status` says it. */
-function isComplete({ kind, metadata, spec, status = {} }: Listed): boolean {
+export function isComplete({ kind, metadata, spec, status = {} }: Listed): boolean {
   if (status['observedGeneration'] !== metadata?.generation) {
     return false;
   }
