@@ -19,6 +19,14 @@ export function transitionNews(findings: Findings): EventStep | undefined {
   return newsAbout(findings, { ...(state.active ? begun(findings) : ended(findings)), occasion: occasionOf(findings) });
 }
 
+/** What is wrong with a policy, told when the status does not say so yet. */
+export function problemNews(findings: Findings): EventStep | undefined {
+  const { policy, problems } = findings;
+  const note = problems.map(({ message }) => message).join('; ');
+  const isTold = policy.status?.conditions?.some(({ type, message }) => type === 'Ready' && message === note) ?? false;
+  return note === '' || isTold ? undefined : newsAbout(findings, { type: 'Warning', reason: 'EvaluationFailed', note });
+}
+
 /** When the present state began; where no schedule tells, as after an edit of the policy, when the one before it did. */
 export function occasionOf({ policy, state }: Findings): string {
   const before = policy.status?.conditions?.find(({ type }) => type === 'Active');

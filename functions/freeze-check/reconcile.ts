@@ -10,7 +10,7 @@ import { heldKinds } from './hold/kinds.ts';
 import { holdNews } from './hold/news.ts';
 import { decideHolds } from './hold/plan.ts';
 import type { Place } from './hold/sources.ts';
-import { transitionNews } from './news.ts';
+import { problemNews, transitionNews } from './news.ts';
 import { observe } from './observe.ts';
 import { planStatus, type Findings } from './status.ts';
 
@@ -40,27 +40,37 @@ export async function reconcileAt(context: Context<Config>, kinds: readonly Held
 }
 
 interface Held {
+  /** What was done, and what failed in the end. */
   readonly done: readonly Done[];
   readonly findings: readonly Findings[];
 }
 
+const tries = 3;
+
+/** Where somebody was faster, it looks again: what is done by then is not repeated, and is told with the rest. */
 async function hold(context: Context<Config>, kinds: readonly HeldKind[], place: Place): Promise<Held> {
   const { kube, config: settings } = context;
-  const observed = await observe(kube, kinds, place);
-  const now = context.now().getTime();
-  const denying = observed.rules.filter((rule) => rule.denying(now).on);
-  const done = await act(
-    kube,
-    observed.candidates.flatMap((candidates) => decideHolds(candidates, denying, observed.namespaces)),
-  );
-  throwConflict(done);
-  return { done, findings: findingsOf(observed, { done, now, settings }) };
+  const earlier: Done[] = [];
+  for (let attempt = 1; ; attempt += 1) {
+    const observed = await observe(kube, kinds, place);
+    const now = context.now().getTime();
+    const denying = observed.rules.filter((rule) => rule.denying(now).on);
+    const done = await act(
+      kube,
+      observed.candidates.flatMap((candidates) => decideHolds(candidates, denying, observed.namespaces)),
+    );
+    if (attempt === tries || !done.some(({ failure }) => failure?.kind === 'conflict')) {
+      return { done: [...earlier, ...done], findings: findingsOf(observed, { done, now, settings }) };
+    }
+    earlier.push(...done.filter(({ step, failure }) => step !== undefined && failure === undefined));
+  }
 }
 
 /** Events before the status, which says that they are told. */
 function planTelling(findings: Findings, done: readonly Done[], now: number): Plan {
   const steps: readonly (Step | undefined)[] = [
     transitionNews(findings),
+    problemNews(findings),
     ...holdNews(findings, done),
     planStatus(findings, now),
   ];
@@ -79,18 +89,9 @@ async function tell({ kube }: Context<Config>, plans: readonly Plan[]): Promise<
   throwFirst(failures);
 }
 
-/** Somebody was faster: all that was not reached is looked at again, from the reads on. */
-function throwConflict(done: readonly Done[]): void {
-  throwFirst(failuresOf(done).filter(({ kind }) => kind === 'conflict'));
-}
-
 /** What another try may heal is for the sender of the event; what it can't is told in Events of the policy. */
 function throwTransient(done: readonly Done[]): void {
-  throwFirst(failuresOf(done).filter(({ kind }) => handling[kind].retry));
-}
-
-function failuresOf(done: readonly Done[]): Failure[] {
-  return done.flatMap(({ failure }) => failure ?? []);
+  throwFirst(done.flatMap(({ failure }) => failure ?? []).filter(({ kind }) => handling[kind].retry));
 }
 
 function throwFirst([first]: readonly Failure[]): void {

@@ -35,6 +35,8 @@ export interface ReplicaOptions {
   readonly name?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly observe?: (call: Call) => void;
+  /** Goes by the time of the machine instead of the clock that tests turn. */
+  readonly followsTime?: boolean;
 }
 
 export interface Replica {
@@ -71,12 +73,13 @@ export async function openWorld({ kinds, at }: WorldOptions): Promise<World> {
     return found as T;
   }
 
-  async function replica({ name = 'replica', environment = {}, observe }: ReplicaOptions = {}): Promise<Replica> {
+  async function replica(options: ReplicaOptions = {}): Promise<Replica> {
+    const { name = 'replica', environment = {}, observe, followsTime = false } = options;
     const access = await accountOf(sandbox, name);
     const app = await startApp(freezeCheck, {
       access,
       environment: { POD_NAMESPACE: 'kube-reflex', ...environment },
-      now: () => time,
+      now: () => (followsTime ? new Date() : time),
       ...(observe === undefined ? {} : { observe }),
     });
     const user = `system:serviceaccount:kube-reflex:${name}`;

@@ -1,3 +1,4 @@
+import type { Operation } from 'fast-json-patch';
 import { pointer } from '../../../lib/function/plan.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import { annotation, annotationOf, type Change, type HeldKind } from './kind.ts';
@@ -8,16 +9,22 @@ export interface Suspendable extends KubeObject {
 }
 
 const field = pointer('spec', 'suspend');
-const suspended = { op: 'add', path: field, value: true } as const;
+
+/** There may be no spec to put it into. */
+function suspended({ spec }: Suspendable): Operation {
+  return spec === undefined
+    ? { op: 'add', path: pointer('spec'), value: { suspend: true } }
+    : { op: 'add', path: field, value: true };
+}
 
 export const suspension: Pick<HeldKind<Suspendable>, 'isStill' | 'stop' | 'stopAgain'> = {
   isStill,
   stop: (object) => ({
-    operations: isStill(object) ? [] : [suspended],
+    operations: isStill(object) ? [] : [suspended(object)],
     annotations: { [annotation.suspend]: String(isStill(object)) },
   }),
   // What was noted stays: whoever wants another value after the freeze changes the annotation.
-  stopAgain: () => ({ operations: [suspended], annotations: {} }),
+  stopAgain: (object) => ({ operations: [suspended(object)], annotations: {} }),
 };
 
 function isStill({ spec }: Suspendable): boolean {
@@ -32,7 +39,7 @@ export function restoreSuspend(object: Suspendable): Change {
 /** The same for kinds whose controllers never write `false`: then the field goes, as `flux resume` leaves it. */
 export function restoreOptionalSuspend(object: Suspendable): Change {
   const removal = object.spec?.suspend === undefined ? [] : [{ op: 'remove', path: field } as const];
-  return restored(object, wasSuspended(object) ? [suspended] : removal);
+  return restored(object, wasSuspended(object) ? [suspended(object)] : removal);
 }
 
 function restored(object: Suspendable, operations: Change['operations']): Change {
