@@ -11,6 +11,7 @@ import { createCertificates } from '../sandbox/requests/certificates.ts';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import { startSource } from '../source/source.ts';
 import type { Subscription } from '../source/branch.ts';
+import { startCompanions } from './companion.ts';
 import { findFunctions, type Found } from './functions.ts';
 import { intro } from './intro.ts';
 import { liveLine } from './live.ts';
@@ -46,7 +47,8 @@ async function start(options: StartOptions, environment: Environment, log: Logge
     opened.push(transport.close);
     const namespace = environment['POD_NAMESPACE'] ?? (sandbox === undefined ? 'default' : 'kube-reflex');
     const settings = settingsOf(definitions, environment, options);
-    const { ca, certificate: cert, key } = await createCertificates(new Date());
+    const certificates = await createCertificates(new Date());
+    const { ca, certificate: cert, key } = certificates;
     const running = await serve({
       definitions,
       environment: { ...settings, POD_NAMESPACE: namespace },
@@ -57,6 +59,9 @@ async function start(options: StartOptions, environment: Environment, log: Logge
     });
     opened.push(running.close);
     await fillSandbox(sandbox, { namespace, definitions, settings, ca, webhooks: running.tlsUrl });
+    if (sandbox !== undefined) {
+      opened.push(await startCompanions(found, { api: sandbox.api, certificates, log }));
+    }
     const subscriptions = definitions.map((definition) => subscriptionOf(definition, settings, running.url));
     const source = await startSource({ transport, namespace, subscriptions, log: log.child({ function: 'source' }) });
     opened.push(source.close);
