@@ -10,7 +10,10 @@ import { pathOf, type Answerer } from './http/front.ts';
 import { answerEvents, answerRoot, type About } from './http/receive.ts';
 import { monotonicMs } from './monotonic.ts';
 import { createRunner, logFailure, type Report, type Runner, type RunnerOptions } from './runner.ts';
+import type { FunctionSettings } from './settings.ts';
 import { withinTime } from './time-limit.ts';
+import { certificateOf, type Certificate } from './tls/serving.ts';
+import type { TlsConfig } from './tls/settings.ts';
 import { createCoalescer } from './work/coalesce.ts';
 import { createTimetable } from './work/later.ts';
 import { repeat } from './work/loop.ts';
@@ -29,6 +32,11 @@ export interface Instance {
   readonly answer: Answerer;
   /** Admission by path, for the TLS listener. */
   readonly admissions: ReadonlyMap<string, Answerer>;
+  readonly role: FunctionSettings['ROLE'];
+  /** Of an instance that admits. */
+  readonly certificate: Certificate | undefined;
+  /** Why no review should be sent to it yet, if so. */
+  readonly problem: () => string | undefined;
   /** Begins the loops. */
   readonly start: () => void;
   /** Stops the loops, finishes what runs, and does what was meant for later. */
@@ -38,7 +46,7 @@ export interface Instance {
 export function createInstance<C>(options: InstanceOptions<C>): Instance {
   const { definition, config, settings, metrics, log, bodies, reviews } = options;
   const { name, routes = [], loops = [] } = definition;
-  const triggers = definition.on?.(config) ?? [];
+  const triggers = definition.on?.(config, options) ?? [];
   const limitMs = settings.TIMEOUT_SECONDS * 1000;
   const coalescer = createCoalescer({ running: settings.MAX_RUNNING, waiting: settings.MAX_WAITING });
   const timetable = createTimetable({
@@ -183,6 +191,9 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     name,
     answer,
     admissions: new Map(admissions),
+    role: settings.ROLE,
+    certificate: admit.length === 0 ? undefined : certificateOf(admissionContext as Context<TlsConfig>),
+    problem: () => (admit.length === 0 ? undefined : definition.ready?.(admissionContext)),
     start,
     drain: async () => {
       stop.abort();

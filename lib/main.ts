@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { openAdmissionPort, type AdmissionPort } from './admission-port.ts';
 import { parseConfig, type Environment } from './function/config.ts';
 import type { Definition } from './function/define.ts';
 import { createBodyReader } from './http/body.ts';
@@ -12,7 +12,7 @@ import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { ownNamespace } from './own-namespace.ts';
 import { ProcessSettings, readSettings } from './settings.ts';
-import { admissionSurface, plainSurface } from './surface.ts';
+import { plainSurface } from './surface.ts';
 import { version } from './version.ts';
 
 export interface ServeOptions {
@@ -21,7 +21,7 @@ export interface ServeOptions {
   readonly environment: Environment;
   /** Absent: a KUBECONFIG in the environment, otherwise the pod's own ServiceAccount. */
   readonly access?: Access;
-  /** Absent: the files that the settings name. Without either there is no admission listener. */
+  /** Absent: the settings say where the certificate of the admission port comes from. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
   /** Absent: all interfaces. */
   readonly host?: string | undefined;
@@ -45,30 +45,33 @@ const bodyBudget = 32 * 1024 * 1024;
 
 export async function serve(options: ServeOptions): Promise<Running> {
   const { settings, log, metrics, transport, instances, closingMs } = prepare(options);
-  const { host, tls = keyPairFrom(settings) } = options;
+  const { host, tls: given } = options;
   const fronts: Front[] = [];
-  let ready = true;
+  let draining = false;
 
   async function close(graceMs = 0): Promise<void> {
-    ready = false;
+    draining = true;
     await closeFronts(fronts, graceMs);
     await Promise.all(instances.map(({ drain }) => drain()));
     transport.close();
   }
 
-  async function open(front: FrontOptions): Promise<URL> {
+  async function open(front: FrontOptions): Promise<Front> {
     const opened = await openFront({ ...front, closingMs });
     fronts.push(opened);
-    return opened.url;
+    return opened;
   }
 
+  /** Why nothing should be sent here, if so. */
+  async function problem(): Promise<string | undefined> {
+    const unready = instances.map(({ problem }) => problem()).find((why) => why !== undefined);
+    return draining ? 'draining' : (unready ?? (await admission?.problem()));
+  }
+
+  let admission: AdmissionPort | undefined;
   try {
-    const plain = plainSurface(instances, { ready: () => ready, metrics });
-    const url = await open({ port: settings.PORT, host, answer: plain });
-    const admits = tls !== undefined && instances.some(({ admissions }) => admissions.size > 0);
-    const tlsUrl = admits
-      ? await open({ port: settings.TLS_PORT, host, tls, answer: admissionSurface(instances) })
-      : undefined;
+    const { url } = await open({ port: settings.PORT, host, answer: plainSurface(instances, { problem, metrics }) });
+    admission = await openAdmissionPort(instances, { port: settings.TLS_PORT, host, given, open });
     for (const { start } of instances) {
       start();
     }
@@ -76,7 +79,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       { functions: instances.map(({ name }) => name), urls: fronts.map((front) => front.url.href) },
       'listening',
     );
-    return { url, tlsUrl, metrics, log, close };
+    return { url, tlsUrl: admission.url, metrics, log, close };
   } catch (error) {
     await close();
     throw error;
@@ -103,11 +106,17 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const reviews = createBodyReader(bodyBudget);
   const namespace = ownNamespace(settings);
   const shared = { transport, metrics, version, bodies, reviews, namespace, now, observe: options.observe };
-  const instances = configured.map((each) =>
-    createInstance({ ...shared, ...each, log: log.child({ function: each.definition.name }) }),
-  );
+  const instances = configured.map((each) => {
+    const config = options.tls === undefined ? each.config : withoutCertificate(each.config);
+    return createInstance({ ...shared, ...each, config, log: log.child({ function: each.definition.name }) });
+  });
   const closingMs = 5_000 + 1000 * Math.max(...configured.map((each) => each.settings.TIMEOUT_SECONDS));
   return { settings, log, metrics, transport, instances, closingMs };
+}
+
+/** Whoever gives the process a certificate keeps it, too. */
+function withoutCertificate(config: unknown): unknown {
+  return { ...(config as object), TLS_MODE: 'none' };
 }
 
 function processLog({ LOG_LEVEL }: ProcessSettings, environment: Environment): Logger {
@@ -142,13 +151,6 @@ function lazyAccess(kubeconfig: string | undefined): Access {
     access ??= clusterAccess(kubeconfig);
     return access();
   };
-}
-
-function keyPairFrom({ TLS_CERT_FILE, TLS_KEY_FILE }: ProcessSettings): ServeOptions['tls'] {
-  if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) {
-    return undefined;
-  }
-  return { cert: readFileSync(TLS_CERT_FILE), key: readFileSync(TLS_KEY_FILE) };
 }
 
 async function closeFronts(fronts: readonly Front[], graceMs: number): Promise<void> {

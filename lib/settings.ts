@@ -20,8 +20,6 @@ export const ProcessSettings = z.object({
     8080,
   ),
   TLS_PORT: withDefault(integer({ about: 'HTTPS: admission', example: '9443', min: 0, max: 65_535 }), 9443),
-  TLS_CERT_FILE: z.optional(file({ about: 'certificate of the admission listener', example: '/tls/tls.crt' })),
-  TLS_KEY_FILE: z.optional(file({ about: 'key of the admission listener', example: '/tls/tls.key' })),
   KUBECONFIG: z.optional(file({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' })),
   POD_NAMESPACE: z.optional(text({ about: 'own namespace', example: 'kube-reflex', pattern: dnsLabel })),
   LOG_LEVEL: withDefault(

@@ -5,7 +5,8 @@ import type { Instance } from './instance.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface Common {
-  readonly ready: () => boolean;
+  /** Why nothing should be sent here, if so. */
+  readonly problem: () => Promise<string | undefined>;
   readonly metrics: Metrics;
 }
 
@@ -20,7 +21,7 @@ export function plainSurface(instances: readonly Instance[], common: Common): An
 }
 
 /** Health and metrics are the same for every function of the process. */
-function answerCommon(request: IncomingMessage, response: ServerResponse, { ready, metrics }: Common): boolean {
+function answerCommon(request: IncomingMessage, response: ServerResponse, { problem, metrics }: Common): boolean {
   switch (pathOf(request)) {
     case '/health/liveness':
     case '/healthz':
@@ -31,7 +32,7 @@ function answerCommon(request: IncomingMessage, response: ServerResponse, { read
     case '/health/readiness':
     case '/readyz':
     case '/_/ready':
-      sendText(response, ready() ? 200 : 503, ready() ? 'ok' : 'draining');
+      void problem().then((why) => sendText(response, why === undefined ? 200 : 503, why ?? 'ok'));
       return true;
     case '/metrics':
       void metrics.registry.metrics().then((text) => {

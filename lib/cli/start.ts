@@ -62,7 +62,9 @@ async function start(options: StartOptions, environment: Environment, log: Logge
     if (sandbox !== undefined) {
       opened.push(await startCompanions(found, { api: sandbox.api, certificates, log }));
     }
-    const subscriptions = definitions.map((definition) => subscriptionOf(definition, settings, running.url));
+    const subscriptions = definitions.map((definition) =>
+      subscriptionOf(definition, settings, { url: running.url, namespace }),
+    );
     const source = await startSource({ transport, namespace, subscriptions, log: log.child({ function: 'source' }) });
     opened.push(source.close);
     if (process.stdout.isTTY) {
@@ -125,9 +127,13 @@ function missing({ name, config }: Definition, given: Environment): Environment 
   return Object.fromEntries(absent.map(([key, example]) => [`${prefix}_${key}`, example]));
 }
 
-function subscriptionOf(definition: Definition, settings: Environment, url: URL): Subscription {
+function subscriptionOf(
+  definition: Definition,
+  settings: Environment,
+  { url, namespace }: { readonly url: URL; readonly namespace: string },
+): Subscription {
   const { name, on, tick } = definition;
-  const triggers = on?.(parseConfig(definition.config, settings, name)) ?? [];
+  const triggers = on?.(parseConfig(definition.config, settings, name), { namespace }) ?? [];
   return {
     name,
     sink: new URL(`/${name}`, url),

@@ -37,12 +37,12 @@ export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment
   throw new ConfigError(result.error.issues.map((issue) => describeProblem(issue, given, schema)));
 }
 
-/** The example of each setting that has to be given: enough to start with, and what a manifest shows as placeholder. */
+/** The example of each setting that has to be given or decided by whoever installs: enough to start with, and what a manifest shows as placeholder. */
 export function exampleEnvironment(schema: z.core.$ZodObject): Record<string, string> {
-  const required = Object.entries(schema._zod.def.shape).filter(
-    ([, setting]) => !z.safeParse(setting, undefined, { jitless: true }).success,
+  const shown = Object.entries(schema._zod.def.shape).filter(
+    ([, setting]) => !z.safeParse(setting, undefined, { jitless: true }).success || isForInstaller(setting),
   );
-  return Object.fromEntries(required.map(([name, setting]) => [name, exampleOf(setting) ?? '']));
+  return Object.fromEntries(shown.map(([name, setting]) => [name, exampleOf(setting) ?? '']));
 }
 
 interface Given {
@@ -133,6 +133,17 @@ export function oneOf<const Value extends string>(
 
 export function flag({ about }: Omit<About, 'example'>): z.ZodMiniCodec<z.ZodMiniString, z.ZodMiniBoolean> {
   return z.stringbool({ error: 'must be true or false' }).register(z.globalRegistry, { about, example: 'true' });
+}
+
+/** A setting that may be absent on a laptop, but that every installation has to decide. */
+export function forInstaller<T extends z.core.$ZodType>(setting: T): z.ZodMiniOptional<T> {
+  const optional = z.optional(setting);
+  z.globalRegistry.add(optional, { forInstaller: true });
+  return optional;
+}
+
+function isForInstaller(setting: z.core.$ZodType): boolean {
+  return z.globalRegistry.get(setting)?.['forInstaller'] === true;
 }
 
 /** A setting that need not be given. */

@@ -6,6 +6,7 @@ import type { Resource } from '../kube/resource.ts';
 import type { KubeObject } from '../kube/wire.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import type { AdmissionRequest } from '../review/review.ts';
+import { withCertificate } from '../tls/definition.ts';
 import type { ConfigSchema } from './config.ts';
 import type { FunctionMetrics } from './metrics.ts';
 
@@ -19,17 +20,24 @@ export interface Definition<C = unknown> {
   /** It heeds DRY_RUN by itself, since its report has to be written even then. */
   readonly ownDryRun?: boolean;
   /** What wakes it. A function of the settings, since a feature that is off watches nothing. */
-  readonly on?: (config: C) => readonly Trigger<C>[];
+  readonly on?: (config: C, site: Site) => readonly Trigger<C>[];
   readonly tick?: Tick<C>;
   /** What it is asked before an object is stored: a function of the settings and of where it is installed. */
-  readonly admit?: (config: C, site: { readonly namespace: string }) => readonly Admission<C>[];
+  readonly admit?: (config: C, site: Site) => readonly Admission<C>[];
   readonly routes?: readonly Route<C>[];
   readonly loops?: readonly Loop<C>[];
   /** The exact rights it needs; a feature that is off asks for nothing. */
-  readonly permissions?: (config: C) => readonly Permission[];
+  readonly permissions?: (config: C, site: Site) => readonly Permission[];
+  /** Why no admission request should be sent here yet, such as before the first snapshot; `undefined` when ready. */
+  readonly ready?: (context: Context<C>) => string | undefined;
   /** What else comes with an installation, whole: its own kinds, a policy that confines its account. */
-  readonly objects?: (config: C, site: { readonly namespace: string }) => readonly Manifest[];
+  readonly objects?: (config: C, site: Site) => readonly Manifest[];
   readonly scaling?: Scaling;
+}
+
+/** Where a function is installed. */
+export interface Site {
+  readonly namespace: string;
 }
 
 /** What every handler gets: settings, the cluster, and the only clock and timers it may use. */
@@ -223,9 +231,10 @@ export interface Scaling {
 }
 
 /**
- * Returns its argument: it exists so that `config` types the context of every handler. The type of the settings is
- * forgotten on the way out, since the runtime hands each definition only what its own schema has parsed.
+ * The definition, completed by what its certificate needs if it admits. `config` types the context of every handler; the
+ * type of the settings is forgotten on the way out, since the runtime hands each definition only what its own schema has
+ * parsed.
  */
 export function defineFunction<C>(definition: Definition<C>): Definition {
-  return definition as Definition;
+  return withCertificate(definition) as Definition;
 }

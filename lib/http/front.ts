@@ -7,16 +7,20 @@ export type Answerer = (request: IncomingMessage, response: ServerResponse) => v
 export interface FrontOptions {
   readonly port: number;
   readonly host?: string | undefined;
-  /** With a certificate the listener speaks TLS. */
-  readonly tls?: Pick<ServerOptions, 'cert' | 'key'> | undefined;
+  /** The listener speaks TLS; without a certificate it accepts nobody until it is renewed. */
+  readonly tls?: TlsMaterial | undefined;
   readonly answer: Answerer;
   /** What hangs longer than this after the port was closed, such as half a request, is cut. */
   readonly closingMs?: number;
 }
 
+export type TlsMaterial = Pick<ServerOptions, 'cert' | 'key'>;
+
 /** A listening port that can be closed without failing a request. */
 export interface Front {
   readonly url: URL;
+  /** Shows this certificate to new connections; those that exist go on. Throws if it can't be used. */
+  readonly renew: (tls: TlsMaterial) => void;
   /** From now on every answer asks its sender to open a new connection next time. */
   readonly wean: () => void;
   /** Stops listening and resolves when the last answer is out. */
@@ -25,6 +29,9 @@ export interface Front {
 
 /** Go clients keep idle connections for 90 s; whoever closes first must not be us, or a request dies on the way. */
 const keepAliveMs = 100_000;
+
+/** Said again at each renewal: what is left out there falls back to Node's own defaults. */
+const tlsRules = { minVersion: 'TLSv1.3' } as const;
 
 export async function openFront({ port, host, tls, answer, closingMs = 60_000 }: FrontOptions): Promise<Front> {
   const inFlight = new Set<ServerResponse>();
@@ -62,7 +69,8 @@ export async function openFront({ port, host, tls, answer, closingMs = 60_000 }:
     clearTimeout(timer);
   }
 
-  const server = tls === undefined ? http.createServer(serve) : https.createServer(tls, serve);
+  const secure = tls === undefined ? undefined : https.createServer({ ...tlsRules, ...tls }, serve);
+  const server = secure ?? http.createServer(serve);
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
@@ -73,7 +81,12 @@ export async function openFront({ port, host, tls, answer, closingMs = 60_000 }:
   await listen(server, port, host);
   const address = server.address() as AddressInfo;
   const url = new URL(`${tls === undefined ? 'http' : 'https'}://${host ?? '127.0.0.1'}:${address.port}`);
-  return { url, wean, close };
+  return {
+    url,
+    renew: (material) => secure?.setSecureContext({ ...tlsRules, ...material }),
+    wean,
+    close,
+  };
 }
 
 function listen(server: Server, port: number, host: string | undefined): Promise<void> {

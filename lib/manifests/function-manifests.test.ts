@@ -197,16 +197,28 @@ describe('rights', () => {
   });
 
   it('are given where the permission says, to the workload that needs them', () => {
+    const trust = ['kube-reflex-sample', 'sample-gate'].map((name) => ({
+      apiGroups: ['admissionregistration.k8s.io'],
+      resources: ['mutatingwebhookconfigurations'],
+      resourceNames: [name],
+      verbs: ['get', 'patch'],
+    }));
     const roles = manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
 
     expect(roles.map((role) => [placeOf(role), role['rules']])).toEqual([
-      ['/kube-reflex-sample', [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }]],
+      ['/kube-reflex-sample', [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }, ...trust]],
       ['far/kube-reflex-sample', [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['patch'] }]],
-      ['/kube-reflex-sample-webhook', [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }]],
+      ['kube-reflex/sample', expect.any(Array)],
+      ['/kube-reflex-sample-webhook', [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }, ...trust]],
       [
         'kube-reflex/sample-webhook',
-        [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['tls'], verbs: ['get'] }],
+        [
+          { apiGroups: [''], resources: ['secrets'], resourceNames: ['tls'], verbs: ['get'] },
+          { apiGroups: [''], resources: ['secrets'], resourceNames: ['sample-certificates'], verbs: ['get'] },
+          { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+        ],
       ],
+      ['/kube-reflex-sample-source', expect.any(Array)],
     ]);
   });
 
@@ -217,7 +229,7 @@ describe('rights', () => {
       ({ subjects }) => subjects as { readonly name: string; readonly namespace: string }[],
     );
 
-    expect(bindings).toHaveLength(4);
+    expect(bindings).toHaveLength(6);
     expect(accounts).toEqual(expect.arrayContaining(subjects.map(({ namespace, name }) => `${namespace}/${name}`)));
   });
 

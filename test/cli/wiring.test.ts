@@ -34,7 +34,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
   const config = parseConfig(definition.config, exampleEnvironment(definition.config));
 
   it('bring each event that it waits for to it exactly once', () => {
-    const watches = (on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+    const watches = (on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
     const events = [...watches.flatMap(changesOf), ...(tick === undefined ? [] : [tickOf(name)])];
     const triggers = manifests.filter(({ kind }) => kind === 'Trigger').map(filtersOf);
 
@@ -45,7 +45,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
   });
 
   it('keep the events of other functions away from it', () => {
-    const watches = (on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+    const watches = (on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
     const triggers = manifests.filter(({ kind }) => kind === 'Trigger').map(filtersOf);
 
     for (const event of [...watches.flatMap(changesOf), tickOf('another')]) {
@@ -55,7 +55,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
   });
 
   it('grant each workload the permissions that it asks for and no others', () => {
-    const asked = permissions?.(config) ?? [];
+    const asked = permissions?.(config, standardSite) ?? [];
 
     expect(rightsOf(name, manifests)).toEqual(
       new Set(asked.filter(({ role }) => role !== 'admission').flatMap(rightsAskedBy)),
@@ -66,7 +66,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
   });
 
   it('let its sources read what it watches', () => {
-    const watches = (on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+    const watches = (on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
     const readable = watches.flatMap(({ resource, scope }) =>
       rightsAskedBy({
         groups: [resource.group],

@@ -35,7 +35,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
       sandbox = await startSandbox();
       app = await startApp(definition, {
         access: kubeconfigAccess(JSON.stringify(sandbox.kubeconfig)),
-        environment: environmentOf(definition),
+        environment: { ...environmentOf(definition), ROLE: 'events' },
       });
     });
 
@@ -456,7 +456,7 @@ function failing(
   const changed = { ...definition, tick: { schedule: '* * * * *', handle }, loops: [] };
   return startApp(changed, {
     access: noCluster,
-    environment: { ...environmentOf(definition), ...environment },
+    environment: { ...environmentOf(definition), ROLE: 'events', ...environment },
   });
 }
 

@@ -19,7 +19,7 @@ export function environmentOf(definition: Definition): Record<string, string> {
 
 export function watchesOf(definition: Definition): readonly Watch[] {
   const config = parseConfig(definition.config, environmentOf(definition));
-  return (definition.on?.(config) ?? []).filter((trigger) => 'resource' in trigger);
+  return (definition.on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
 }
 
 export function admissionsOf(definition: Definition): readonly Admission[] {

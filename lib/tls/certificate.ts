@@ -1,0 +1,120 @@
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+
+/** The three files of a certificate Secret, as PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+/** A key pair that was found fit to be shown. */
+export interface Generation extends KeyPair {
+  readonly digest: string;
+  readonly leaf: X509Certificate;
+  /** The certificates of `ca`. */
+  readonly authorities: readonly X509Certificate[];
+  /** The one of them that vouches for the leaf; the leaf itself if it is its own authority. */
+  readonly authority: X509Certificate;
+}
+
+/** Why a key pair must not be shown. */
+export class Unfit extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'Unfit';
+  }
+}
+
+export interface Wanted {
+  readonly now: Date;
+  /** What the API server checks the certificate against: `<service>.<namespace>.svc`. */
+  readonly host: string;
+}
+
+const serverAuthentication = '1.3.6.1.5.5.7.3.1';
+
+/** Any change of any of the three counts as a new generation. */
+export function digestOf({ cert, key, ca }: KeyPair): string {
+  return createHash('sha256').update([cert, key, ca].join('\0')).digest('hex');
+}
+
+/** The key pair with all that is known of it; throws `Unfit` if a client could not accept it. */
+export function examine(pair: KeyPair, { now, host }: Wanted): Generation {
+  const chain = certificatesIn(pair.cert, 'tls.crt');
+  const authorities = certificatesIn(pair.ca, 'ca.crt');
+  const [leaf] = chain;
+  if (leaf === undefined || authorities.length === 0) {
+    throw new Unfit(`${leaf === undefined ? 'tls.crt' : 'ca.crt'} holds no certificate`);
+  }
+  if (!matches(leaf, pair.key)) {
+    throw new Unfit('tls.key is not the key of the certificate in tls.crt');
+  }
+  if (!isValidAt(leaf, now)) {
+    throw new Unfit(`the certificate is valid only from ${leaf.validFrom} to ${leaf.validTo}`);
+  }
+  if (leaf.checkHost(host) === undefined) {
+    throw new Unfit(`the certificate is not for ${host}`);
+  }
+  // The type says otherwise, but a certificate may be without.
+  const usages = leaf.keyUsage as string[] | undefined;
+  if (usages?.includes(serverAuthentication) === false) {
+    throw new Unfit('the certificate is not for servers (extended key usage)');
+  }
+  const authority = authorityOf(chain, authorities);
+  if (authority === undefined) {
+    throw new Unfit('no certificate in ca.crt vouches for the one in tls.crt');
+  }
+  return { ...pair, digest: digestOf(pair), leaf, authorities, authority };
+}
+
+/** All certificates of a PEM text; throws `Unfit` if one can't be read. */
+export function certificatesIn(pem: string, what: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch {
+    throw new Unfit(`${what} holds something that is no certificate`);
+  }
+}
+
+export function isValidAt({ validFromDate, validToDate }: X509Certificate, now: Date): boolean {
+  return validFromDate <= now && now < validToDate;
+}
+
+/** Short enough for an annotation, long enough to tell certificates apart. */
+export function fingerprint({ fingerprint256 }: X509Certificate): string {
+  return fingerprint256.replaceAll(':', '').toLowerCase().slice(0, 32);
+}
+
+export function sameCertificate(one: X509Certificate, other: X509Certificate): boolean {
+  return one.fingerprint256 === other.fingerprint256;
+}
+
+/** Follows the chain from the leaf to a certificate that a client trusts. */
+function authorityOf(
+  chain: readonly X509Certificate[],
+  authorities: readonly X509Certificate[],
+): X509Certificate | undefined {
+  let [last] = chain;
+  for (let length = 0; last !== undefined && length <= chain.length; length += 1) {
+    const current = last;
+    const trusted = authorities.find((authority) => sameCertificate(authority, current) || issued(authority, current));
+    if (trusted !== undefined) {
+      return trusted;
+    }
+    last = chain.find((candidate) => !sameCertificate(candidate, current) && issued(candidate, current));
+  }
+  return undefined;
+}
+
+function issued(authority: X509Certificate, certificate: X509Certificate): boolean {
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+}
+
+function matches(leaf: X509Certificate, key: string): boolean {
+  try {
+    return leaf.checkPrivateKey(createPrivateKey(key));
+  } catch {
+    throw new Unfit('tls.key holds no private key');
+  }
+}

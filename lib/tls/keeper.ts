@@ -1,0 +1,75 @@
+import type { Context } from '../function/define.ts';
+import { secrets, type Secret } from '../kube/resource.ts';
+import type { KeyPair } from './certificate.ts';
+import { readKeyPair } from './files.ts';
+import { firstSecret, type Place } from './self-secret.ts';
+import { pairOf } from './self-state.ts';
+import type { TlsConfig, TlsMode } from './settings.ts';
+import type { Configuration, Owner, Target } from './webhooks.ts';
+
+/** All that the certificate of one function depends on. */
+export interface Keeper {
+  readonly context: Context<TlsConfig>;
+  readonly mode: TlsMode;
+  readonly owner: Owner;
+  readonly targets: readonly Target[];
+  /** What the API server checks the certificate against. */
+  readonly host: string;
+}
+
+export interface KeeperOptions {
+  readonly name: string;
+  readonly mode: TlsMode;
+  readonly targets: readonly Target[];
+}
+
+export function keeperOf(context: Context<TlsConfig>, { name, mode, targets }: KeeperOptions): Keeper {
+  const { config, namespace } = context;
+  const service = config.WEBHOOK_SERVICE;
+  return {
+    context,
+    mode,
+    owner: { name, service, namespace },
+    targets,
+    host: `${service}.${namespace}.svc`,
+  };
+}
+
+/** A configuration that exists, and what of it is ours. */
+export interface Found {
+  readonly target: Target;
+  readonly configuration: Configuration;
+}
+
+export async function configurationsOf({ context: { kube }, targets }: Keeper): Promise<Found[]> {
+  const found = await Promise.all(
+    targets.map(async (target) => ({ target, configuration: await kube.get(target.resource, { name: target.name }) })),
+  );
+  return found.flatMap(({ target, configuration }) => (configuration === undefined ? [] : [{ target, configuration }]));
+}
+
+/** The key pair that is to be shown; `undefined` while there is none. */
+export async function loadPair(keeper: Keeper): Promise<KeyPair | undefined> {
+  if (keeper.mode !== 'self') {
+    return readKeyPair(keeper.context.config.CERT_DIR);
+  }
+  const secret = await ownSecret(keeper);
+  return secret === undefined ? undefined : pairOf(secret);
+}
+
+/** The Secret of `self` mode, made if there is none. A dry run makes none. */
+export async function ownSecret(keeper: Keeper): Promise<Secret | undefined> {
+  const { kube, now } = keeper.context;
+  const place = placeOf(keeper);
+  const existing = await kube.get(secrets, { namespace: place.namespace, name: place.secret });
+  if (existing !== undefined) {
+    return existing;
+  }
+  // That another replica was faster is a conflict: the next try reads what it made.
+  const [made] = await kube.run({ steps: [await firstSecret(place, now())] });
+  return made?.object;
+}
+
+export function placeOf({ context, owner }: Keeper): Place {
+  return { ...owner, secret: context.config.TLS_SECRET };
+}

@@ -1,0 +1,44 @@
+import type { Permission } from '../function/define.ts';
+import type { TlsMode } from './settings.ts';
+import type { Target } from './webhooks.ts';
+
+/** What it takes to keep the certificate: the named configurations, and in `self` mode the one Secret. */
+export function certificatePermissions(
+  mode: TlsMode,
+  { secret, targets }: { readonly secret: string; readonly targets: readonly Target[] },
+): Permission[] {
+  if (mode === 'none') {
+    return [];
+  }
+  const verbs = mode === 'cert-manager' ? ['get'] : ['get', 'patch'];
+  return [
+    ...targets.map(({ resource, name }): Permission => ({
+      groups: [resource.group],
+      resources: [resource.plural],
+      verbs,
+      names: [name],
+      scope: 'cluster',
+    })),
+    ...(mode === 'cert-manager' ? [] : [probing]),
+    ...(mode === 'self' ? secretPermissions(secret) : []),
+  ];
+}
+
+/** An old authority retires when every replica has been seen without it. */
+const probing: Permission = {
+  groups: ['discovery.k8s.io'],
+  resources: ['endpointslices'],
+  verbs: ['list'],
+  scope: 'own',
+  role: 'events',
+};
+
+/** Both roles may have to make the Secret at the very first start; only the events role changes it. */
+function secretPermissions(secret: string): Permission[] {
+  const named = { groups: [''], resources: ['secrets'], names: [secret], scope: 'own' } as const;
+  return [
+    { ...named, verbs: ['get', 'patch'], role: 'events' },
+    { ...named, verbs: ['get'], role: 'admission' },
+    { groups: [''], resources: ['secrets'], verbs: ['create'], scope: 'own' },
+  ];
+}

@@ -1,0 +1,88 @@
+import { createPrivateKey, type X509Certificate } from 'node:crypto';
+import type { Secret } from '../kube/resource.ts';
+import { certificatesIn, examine, isValidAt, Unfit, type Generation, type KeyPair } from './certificate.ts';
+
+/** Where a rotation of the certificate authority stands. Kept on the Secret, so that any replica can go on with it. */
+export const phases = ['stable', 'prepublish', 'switch', 'retire'] as const;
+export type Phase = (typeof phases)[number];
+
+/** What the Secret of `self` mode holds. */
+export interface SelfState {
+  readonly phase: Phase;
+  readonly since: Date;
+  readonly pair: KeyPair;
+  readonly generation: Generation | undefined;
+  /** The authority that can sign; absent if its key is lost or it has expired. */
+  readonly signer: Signer | undefined;
+  /** The authority that will sign after the switch. */
+  readonly next: Signer | undefined;
+}
+
+export interface Signer {
+  readonly certificate: X509Certificate;
+  readonly key: string;
+}
+
+export interface Reading {
+  readonly now: Date;
+  readonly host: string;
+  /** The function, which prefixes the annotations. */
+  readonly name: string;
+}
+
+export function phaseAnnotation(name: string): string {
+  return `${name}.kube-reflex.dev/tls-phase`;
+}
+
+export function sinceAnnotation(name: string): string {
+  return `${name}.kube-reflex.dev/tls-phase-since`;
+}
+
+export function stateOf(secret: Secret, { now, host, name }: Reading): SelfState {
+  const { annotations = {} } = secret.metadata ?? {};
+  const pair = pairOf(secret);
+  const since = new Date(annotations[sinceAnnotation(name)] ?? '');
+  return {
+    phase: phases.find((phase) => phase === annotations[phaseAnnotation(name)]) ?? 'stable',
+    since: Number.isNaN(since.getTime()) ? new Date(0) : since,
+    pair,
+    generation: unlessUnfit(() => examine(pair, { now, host })),
+    signer: signerOf(pair.ca, textOf(secret, 'ca.key'), now),
+    next: signerOf(textOf(secret, 'next-ca.crt'), textOf(secret, 'next-ca.key'), now),
+  };
+}
+
+export function pairOf(secret: Secret): KeyPair {
+  return { cert: textOf(secret, 'tls.crt'), key: textOf(secret, 'tls.key'), ca: textOf(secret, 'ca.crt') };
+}
+
+function textOf({ data }: Secret, key: string): string {
+  return Buffer.from(data?.[key] ?? '', 'base64').toString();
+}
+
+/** The certificate of the bundle that the key belongs to. */
+function signerOf(bundle: string, key: string, now: Date): Signer | undefined {
+  return unlessUnfit(() => {
+    const certificate = certificatesIn(bundle, 'ca.crt').find((one) => isValidAt(one, now) && belongs(one, key));
+    return certificate === undefined ? undefined : { certificate, key };
+  });
+}
+
+function belongs(certificate: X509Certificate, key: string): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+function unlessUnfit<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Unfit) {
+      return undefined;
+    }
+    throw error;
+  }
+}
