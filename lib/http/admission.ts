@@ -33,11 +33,7 @@ export function answerAdmission<C>(
   };
 }
 
-async function readReview(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bodies: BodyReader,
-): Promise<AdmissionRequest> {
+async function readReview(request: IncomingMessage, response: ServerResponse, bodies: BodyReader): Promise<Review> {
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     throw new WrongMediaType();
   }
@@ -45,7 +41,7 @@ async function readReview(
   if (!isReview(review)) {
     throw new Failure('malformed', 'not an AdmissionReview of admission.k8s.io/v1 with a request and its uid');
   }
-  return review.request;
+  return review;
 }
 
 class WrongMediaType extends Error {}
@@ -63,10 +59,18 @@ function refuse(response: ServerResponse, error: unknown): void {
   }
 }
 
-function isReview(value: unknown): value is { readonly request: AdmissionRequest } {
+interface Review {
+  readonly apiVersion: string;
+  readonly request: AdmissionRequest;
+}
+
+/** Both have the same fields; who asks in one is answered in it. */
+const versions: ReadonlySet<unknown> = new Set(['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']);
+
+function isReview(value: unknown): value is Review {
   const { apiVersion, kind, request } = fields(value);
   const { uid } = fields(request);
-  return apiVersion === 'admission.k8s.io/v1' && kind === 'AdmissionReview' && typeof uid === 'string' && uid !== '';
+  return versions.has(apiVersion) && kind === 'AdmissionReview' && typeof uid === 'string' && uid !== '';
 }
 
 function fields(value: unknown): Record<string, unknown> {
@@ -80,16 +84,17 @@ function timeLimit({ url = '' }: IncomingMessage, { timeoutSeconds }: { readonly
   return Math.max(seconds * 1000 - marginMs, 100);
 }
 
-async function decide<C>(request: AdmissionRequest, limitMs: number, options: AdmissionOptions<C>): Promise<string> {
+async function decide<C>(review: Review, limitMs: number, options: AdmissionOptions<C>): Promise<string> {
   const { admission, context, onVerdict } = options;
+  const { request } = review;
   try {
     const verdict = await inTime(admission.decide(request, context), limitMs);
     onVerdict(request, verdict);
-    return reviewText(request.uid, verdict);
+    return reviewText(review, verdict);
   } catch (error) {
     const verdict = fallback(admission);
     onVerdict(request, verdict, error);
-    return reviewText(request.uid, verdict);
+    return reviewText(review, verdict);
   }
 }
 
@@ -104,12 +109,8 @@ function fallback<C>({ onError }: Admission<C>): Verdict {
     : { allow: false, code: 503, reason: 'ServiceUnavailable', message: 'the check could not be made, try again' };
 }
 
-function reviewText(uid: string, verdict: Verdict): string {
-  return JSON.stringify({
-    kind: 'AdmissionReview',
-    apiVersion: 'admission.k8s.io/v1',
-    response: responseOf(uid, verdict),
-  });
+function reviewText({ apiVersion, request }: Review, verdict: Verdict): string {
+  return JSON.stringify({ kind: 'AdmissionReview', apiVersion, response: responseOf(request.uid, verdict) });
 }
 
 function responseOf(uid: string, verdict: Verdict): AdmissionResponse {

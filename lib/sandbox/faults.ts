@@ -14,7 +14,7 @@ export type FaultEffect =
   | { readonly do: 'delay'; readonly ms: number }
   | {
       readonly do: 'refuse';
-      readonly status: 409 | 429 | 500 | 503;
+      readonly status: 403 | 409 | 429 | 500 | 503;
       /** Sent as `Retry-After`, in seconds. */
       readonly retryAfter?: number;
       readonly message?: string;
@@ -123,6 +123,7 @@ export function faultError({ status, retryAfter, message }: Extract<FaultEffect,
 }
 
 const refusals = {
+  403: { reason: 'Forbidden', message: 'forbidden: the user cannot use resource in API group at this scope' },
   409: {
     reason: 'Conflict',
     message: 'the object has been modified; please apply your changes to the latest version and try again',

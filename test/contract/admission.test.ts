@@ -97,7 +97,7 @@ describe('admission', () => {
     [
       'a review of a version that nobody speaks any more',
       json,
-      JSON.stringify({ ...review(), apiVersion: 'admission.k8s.io/v1beta1' }),
+      JSON.stringify({ ...review(), apiVersion: 'admission.k8s.io/v1alpha1' }),
       400,
     ],
     ['a review without a uid', json, JSON.stringify({ ...review(), request: {} }), 400],
