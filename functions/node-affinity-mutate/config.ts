@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { dnsLabel, flag, integer, list, oneOf, text, withDefault } from '../../lib/function/config.ts';
 import { labelValue, parseSelector, qualifiedName } from '../../lib/kube/selector.ts';
+import { functionName } from './names.ts';
 
 export const Config = z.object({
   POOL_NAME: text({
@@ -47,6 +48,10 @@ export const Config = z.object({
   STATE_DIR: withDefault(
     text({ about: 'where the state ConfigMap is mounted, for starts without the API server', example: '/state' }),
     '/etc/node-affinity-mutate/state',
+  ),
+  WEBHOOK_CONFIG_NAME: withDefault(
+    text({ about: 'name of the webhook configuration', example: functionName, pattern: dnsLabel }),
+    functionName,
   ),
   FAILURE_POLICY: withDefault(
     oneOf(['Ignore', 'Fail'], { about: 'what the API server does with a pod when nobody answers' }),

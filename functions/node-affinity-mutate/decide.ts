@@ -6,7 +6,7 @@ import type { Knowledge, ReadyRule } from './knowledge.ts';
 import { controllerIs, type Candidate } from './match.ts';
 import { appliedMark, mirrorAnnotation, skipMark } from './names.ts';
 import { patchOf } from './patch.ts';
-import { isNameBound, placementOf, type Placement } from './placement.ts';
+import { isNameBound, placementOf } from './placement.ts';
 import { recordOf, type Fields } from './shape.ts';
 
 /** Why a pod was left as it was, or that it was not. */
@@ -49,21 +49,30 @@ export function decide(request: Asked, knowledge: Knowledge): Decision {
 
 /** The same for a pod that is known to be one. */
 export function decidePod(pod: Fields, namespace: string, knowledge: Knowledge): Decision {
-  const facts = knowledge.namespaces.get(namespace);
-  const candidate: Candidate = { namespace, facts, metadata: recordOf(pod['metadata']) ?? {} };
+  const candidate = candidateOf(pod, namespace, knowledge);
   const leftAlone = outOfBounds(candidate, knowledge) ?? optedOut(candidate) ?? settled(pod, candidate);
   if (leftAlone !== undefined) {
     return leave(leftAlone);
   }
-  const placement = placementOf(pod);
-  if (placement === undefined) {
+  const subject = subjectOf(pod, candidate);
+  if (subject === undefined) {
     return leave('unexpected-shape');
   }
-  const pinned = isPinned(candidate, placement);
-  if (pinned && knowledge.skipPinned) {
-    return leave('pinned');
+  return subject.pinned && knowledge.skipPinned ? leave('pinned') : applyRules(candidate, subject, knowledge);
+}
+
+export function candidateOf(pod: Fields, namespace: string, { namespaces }: Knowledge): Candidate {
+  return { namespace, facts: namespaces.get(namespace), metadata: recordOf(pod['metadata']) ?? {} };
+}
+
+/** `undefined` where the pod is not of the shape that the API server expects. */
+export function subjectOf(pod: Fields, { metadata }: Candidate): Subject | undefined {
+  const placement = placementOf(pod);
+  if (placement === undefined) {
+    return undefined;
   }
-  return applyRules(candidate, { placement, pinned }, knowledge);
+  const pinned = controllerIs(metadata, (kind) => kind === 'DaemonSet') || isNameBound(placement);
+  return { placement, pinned };
 }
 
 function leave(reason: Reason): Decision {
@@ -110,10 +119,6 @@ function settled(pod: Fields, { metadata }: Candidate): Reason | undefined {
     return 'already-scheduled';
   }
   return recordOf(metadata['annotations'])?.[mirrorAnnotation] === undefined ? undefined : 'mirror-pod';
-}
-
-function isPinned({ metadata }: Candidate, placement: Placement): boolean {
-  return controllerIs(metadata, (kind) => kind === 'DaemonSet') || isNameBound(placement);
 }
 
 function applyRules(candidate: Candidate, subject: Subject, knowledge: Knowledge): Decision {

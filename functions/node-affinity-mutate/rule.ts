@@ -126,7 +126,21 @@ export function readRules(
   if (result.success) {
     return { rules: result.data };
   }
-  return { problems: result.error.issues.map(({ path, message }) => `${fieldPath(path)} ${message}`.trim()) };
+  return { problems: result.error.issues.map((issue) => `${fieldPath(issue.path)} ${whatIsWrong(issue)}`.trim()) };
+}
+
+/** The small edition of zod brings no words of its own. */
+function whatIsWrong(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return `must not have the field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'invalid_type':
+      return issue.input === undefined ? 'must be given' : `must be of type ${issue.expected}`;
+    default:
+      return issue.message;
+  }
 }
 
 function fieldPath(path: readonly PropertyKey[]): string {

@@ -1,0 +1,71 @@
+import type { Admission, Allowed, Context, Site } from '../../lib/function/define.ts';
+import { perInstance } from '../../lib/function/memory.ts';
+import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { Config } from './config.ts';
+import { decide } from './decide.ts';
+import { countDecision, countError } from './measures.ts';
+import { webhookName } from './names.ts';
+import { gateOf, matchConditions, namespaceSelectorOf } from './render-webhook.ts';
+import { knowledgeOf } from './snapshot.ts';
+
+/** When the API server asks, and what it is told. */
+export function admissionOf(config: Config, { namespace }: Site): Admission<Config> {
+  return {
+    path: '/mutate--v1-pod',
+    aliases: ['/mutate'],
+    type: 'mutating',
+    onError: 'allow',
+    timeoutSeconds: config.WEBHOOK_TIMEOUT_SECONDS,
+    webhooks: [
+      {
+        name: webhookName,
+        configuration: config.WEBHOOK_CONFIG_NAME,
+        rules: [
+          { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], scope: 'Namespaced' },
+        ],
+        failurePolicy: config.FAILURE_POLICY,
+        namespaceSelector: namespaceSelectorOf(gateOf(undefined, config), [...config.OMIT_NAMESPACES, namespace]),
+        matchConditions: matchConditions(undefined, config, []),
+        matchPolicy: 'Exact',
+        reinvocationPolicy: config.REINVOCATION_POLICY,
+      },
+    ],
+    decide: admit,
+  };
+}
+
+/** Classes of errors whose stack was logged: at the rate of pods, each once is enough. */
+const told = perInstance(() => new Set<string>());
+
+/** Whatever happens here, the pod goes its way. */
+function admit(request: AdmissionRequest, context: Context<Config>): Allowed {
+  const dryRun = request.dryRun === true;
+  try {
+    const decision = decide(request, knowledgeOf(context));
+    countDecision(context, decision, dryRun);
+    const { reason, rules, patch } = decision;
+    if (patch.length > 0) {
+      context.log.debug(
+        { uid: request.uid, namespace: request.namespace, name: request.name, reason, rules },
+        'mutated',
+      );
+    }
+    return { allow: true, patch, ...audit(context.config, { decision: reason, rule: rules.join(',') }) };
+  } catch (error) {
+    const name = error instanceof Error ? error.name : 'Error';
+    countError(context, name, dryRun);
+    if (!told(context).has(name)) {
+      told(context).add(name);
+      context.log.error({ err: error, uid: request.uid }, 'could not decide; the pod is left as it is');
+    }
+    return { allow: true, ...audit(context.config, { decision: 'error', error: name }) };
+  }
+}
+
+/** For the audit log of the API server; an annotation without a value is left out. */
+function audit({ EXPLAIN }: Config, notes: Readonly<Record<string, string>>): Pick<Allowed, 'auditAnnotations'> {
+  if (EXPLAIN === 'off' || EXPLAIN === 'annotation') {
+    return {};
+  }
+  return { auditAnnotations: Object.fromEntries(Object.entries(notes).filter(([, note]) => note !== '')) };
+}

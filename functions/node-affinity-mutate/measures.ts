@@ -1,0 +1,46 @@
+import type { Context } from '../../lib/function/define.ts';
+import type { Config } from './config.ts';
+import type { Decision } from './decide.ts';
+import type { State } from './state.ts';
+
+type Measured = Pick<Context<Config>, 'metrics' | 'now' | 'config'>;
+
+export function countDecision({ metrics }: Measured, { reason, patch }: Decision, dryRun: boolean): void {
+  count(metrics, { result: patch.length > 0 ? 'mutated' : 'unchanged', reason, dry_run: String(dryRun) });
+}
+
+export function countError({ metrics }: Measured, error: string, dryRun: boolean): void {
+  count(metrics, { result: 'error', reason: error, dry_run: String(dryRun) });
+}
+
+function count(
+  metrics: Measured['metrics'],
+  labels: { readonly result: string; readonly reason: string; readonly dry_run: string },
+): void {
+  metrics
+    .counter('admission_requests_total', 'Pods by what was done with them and why.', ['result', 'reason', 'dry_run'])
+    .add(1, labels);
+}
+
+/** What is known, in figures. */
+export function reportState({ metrics }: Measured, { pools, problem, coverage }: State): void {
+  const active = metrics.gauge('pool_active', 'Whether pods are sent to the pool.', ['pool']);
+  const seen = metrics.gauge('pool_nodes_seen', 'Whether the last look at the pool found a node.', ['pool']);
+  for (const [pool, state] of pools) {
+    active.set(Number(state.active), { pool });
+    seen.set(Number(state.seen), { pool });
+  }
+  metrics
+    .gauge('config_valid', 'Whether the rules in the ConfigMap are the ones in force.')
+    .set(Number(problem === undefined));
+  if (coverage !== undefined) {
+    metrics.gauge('uncovered_pods', 'Running pods that a rule is for and that do not show it.').set(coverage.uncovered);
+  }
+}
+
+export function reportStateAge({ metrics, now }: Measured, readAt: Date | undefined): void {
+  if (readAt !== undefined) {
+    const seconds = (now().getTime() - readAt.getTime()) / 1000;
+    metrics.gauge('state_age_seconds', 'How long ago admission last read the state.').set(seconds);
+  }
+}

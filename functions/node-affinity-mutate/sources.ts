@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { asFailure, type Failure } from '../../lib/function/failure.ts';
+import type { Kube } from '../../lib/kube/client.ts';
+import { configMaps, namespaces, nodes, type ConfigMap } from '../../lib/kube/resource.ts';
+import type { Look } from './look.ts';
+import { rulesConfigMap, rulesKey } from './names.ts';
+import type { NamespacesSeen, RulesFound } from './plan.ts';
+import { readRules } from './rule.ts';
+
+/** What operators wrote, and what it means. */
+export interface RulesRead {
+  readonly configMap: ConfigMap | undefined;
+  readonly found: RulesFound | undefined;
+}
+
+export async function readRulesOf(kube: Kube, namespace: string): Promise<RulesRead> {
+  const configMap = await kube.get(configMaps, { namespace, name: rulesConfigMap });
+  const text = configMap?.data?.[rulesKey];
+  return { configMap, found: text === undefined ? undefined : await understand(text) };
+}
+
+async function understand(text: string): Promise<RulesFound> {
+  // Only clusters with rules of their own pay for the parser.
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error !== undefined) {
+    return { problem: `${rulesKey}: ${error.message.split('\n', 1)[0] ?? ''}` };
+  }
+  const read = readRules(document.toJS());
+  if ('problems' in read) {
+    return { problem: `${rulesKey}: ${read.problems.join('; ')}` };
+  }
+  return { rules: read.rules, hash: hashOf(read.rules) };
+}
+
+/** Short, for people to compare. */
+export function hashOf(rules: unknown): string {
+  return createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 12);
+}
+
+export async function seeNamespaces(kube: Kube, wanted: Look['namespaces']): Promise<NamespacesSeen> {
+  if (wanted === 'all') {
+    const { items } = await kube.listMetadata(namespaces);
+    return new Map(items.map(({ metadata }) => [metadata.name ?? '', metadata]));
+  }
+  const seen = await Promise.all(
+    wanted.map(async (name) => [name, (await kube.get(namespaces, { name }))?.metadata] as const),
+  );
+  return new Map(seen);
+}
+
+export interface PoolsSeen {
+  readonly seen: ReadonlyMap<string, boolean>;
+  /** Why the others could not be looked at. */
+  readonly failure?: Failure;
+}
+
+/** Whether each pool has a node. What cannot be read is left out, so that what is known of it stays. */
+export async function seePools(kube: Kube, pools: readonly string[]): Promise<PoolsSeen> {
+  const seen = new Map<string, boolean>();
+  for (const pool of pools) {
+    try {
+      seen.set(pool, await kube.exists(nodes, { labelSelector: pool }));
+    } catch (error) {
+      return { seen, failure: asFailure(error) };
+    }
+  }
+  return { seen };
+}
