@@ -131,16 +131,16 @@ export function readRules(
 
 /** The small edition of zod brings no words of its own. */
 function whatIsWrong(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return `must not have the field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
-    case 'invalid_value':
-      return `must be one of ${issue.values.join(', ')}`;
-    case 'invalid_type':
-      return issue.input === undefined ? 'must be given' : `must be of type ${issue.expected}`;
-    default:
-      return issue.message;
+  if (issue.code === 'unrecognized_keys') {
+    return `must not have the field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
   }
+  if (issue.code === 'invalid_value') {
+    return `must be one of ${issue.values.join(', ')}`;
+  }
+  if (issue.code === 'invalid_type') {
+    return issue.input === undefined ? 'must be given' : `must be of type ${issue.expected}`;
+  }
+  return issue.message;
 }
 
 function fieldPath(path: readonly PropertyKey[]): string {

@@ -1,15 +1,15 @@
 import https from 'node:https';
-import { kubeconfigAccess } from '../../../lib/kube/access.ts';
-import type { Call } from '../../../lib/kube/client.ts';
-import { configMaps, namespaces, nodes } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
-import type { Running } from '../../../lib/main.ts';
-import type { AdmissionResponse } from '../../../lib/review/review.ts';
-import { createCertificates } from '../../../lib/sandbox/requests/certificates.ts';
-import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
-import { binaryEvent, send, startApp, type AppOptions, type Received } from '../../../test/http.ts';
-import { creating, managedLabels, podWith, pool, poolKey } from './pods.ts';
-import definition from '../index.ts';
+import { kubeconfigAccess } from '../../lib/kube/access.ts';
+import type { Call } from '../../lib/kube/client.ts';
+import { configMaps, namespaces, nodes } from '../../lib/kube/resource.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
+import type { Running } from '../../lib/main.ts';
+import type { AdmissionResponse } from '../../lib/review/review.ts';
+import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { binaryEvent, send, startApp, type AppOptions, type Received } from '../http.ts';
+import { creating, managedLabels, podWith, pool, poolKey } from '../../functions/node-affinity-mutate/testing/pods.ts';
+import definition from '../../functions/node-affinity-mutate/index.ts';
 
 /** The function at work on a sandbox cluster of its own, in the namespace `kube-reflex`. */
 export interface World extends AsyncDisposable {
@@ -123,11 +123,14 @@ function create(
   { group, plural, version, kind }: { group: string; plural: string; version: string; kind: string },
   object: KubeObject & Record<string, unknown>,
 ): Promise<KubeObject> {
-  return api.create({ group, plural }, {
-    apiVersion: group === '' ? version : `${group}/${version}`,
-    kind,
-    ...object,
-  } as KubeObject);
+  return api.create(
+    { group, plural },
+    {
+      apiVersion: group === '' ? version : `${group}/${version}`,
+      kind,
+      ...object,
+    },
+  );
 }
 
 async function metricOf(url: URL, name: string): Promise<number | undefined> {

@@ -5,12 +5,20 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { configMaps, mutatingWebhooks, namespaces, nodes, pods } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { webhookConfigurations } from '../../lib/manifests/webhook.ts';
-import { noCluster } from '../../test/http.ts';
-import definition from './index.ts';
-import { preferredField } from './placement.ts';
-import { applyAdditions } from './testing/lossless.ts';
-import { creating, managedLabels, ourTerm, podWith, pool, poolKey, settings } from './testing/pods.ts';
-import { openWorld, type World } from './testing/world.ts';
+import { noCluster } from '../http.ts';
+import definition from '../../functions/node-affinity-mutate/index.ts';
+import { preferredField } from '../../functions/node-affinity-mutate/placement.ts';
+import { applyAdditions } from '../../functions/node-affinity-mutate/testing/lossless.ts';
+import {
+  creating,
+  managedLabels,
+  ourTerm,
+  podWith,
+  pool,
+  poolKey,
+  settings,
+} from '../../functions/node-affinity-mutate/testing/pods.ts';
+import { openWorld, type World } from './world.ts';
 
 let world: World;
 
