@@ -5,6 +5,7 @@ import { apiVersion, customResourceDefinitions, namespaces, type Resource } from
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { Running } from '../../lib/main.ts';
 import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
+import { until } from '../../lib/source/testing/until.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
 import freezeCheck from '../../functions/freeze-check/index.ts';
@@ -63,6 +64,7 @@ export async function openWorld({ kinds, at }: WorldOptions): Promise<World> {
   for (const kind of kinds) {
     await api.create(customResourceDefinitions, kind);
   }
+  await until(() => kinds.every(({ metadata }) => isServed(sandbox, metadata?.name ?? '')), 'the kinds are served');
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-reflex' } });
 
   function get<T extends KubeObject>(resource: Resource<T>, name: string, namespace?: string): T {
@@ -116,6 +118,10 @@ export async function openWorld({ kinds, at }: WorldOptions): Promise<World> {
       await sandbox.close();
     },
   };
+}
+
+function isServed({ api }: Sandbox, name: string): boolean {
+  return api.kinds().some(({ group, plural }) => `${plural}.${group}` === name);
 }
 
 function complete<T extends KubeObject>(resource: Resource, object: T): T {
