@@ -47,6 +47,10 @@ const deciding = {
     }),
     'rbac',
   ),
+  ROLLBACK_LANE: withDefault(
+    flag({ about: 'let rollouts pass that go back to an earlier revision, where a policy has `allowRollback`' }),
+    true,
+  ),
   WARN_AHEAD: withDefault(
     duration({ about: 'how long before a freeze changes get a warning; 0 gives none', example: '24h' }),
     24 * hourMs,

@@ -17,6 +17,8 @@ export interface Question {
   readonly user: string;
   readonly groups: readonly string[];
   readonly now: number;
+  /** A rollout to what the workload was before. */
+  readonly goesBack?: boolean;
 }
 
 /** A policy that is against a change, and what of it. */
@@ -55,24 +57,28 @@ export function decide(question: Question, { rules, exceptions }: Policies, warn
   };
 }
 
-/** A policy that denies any of the actions on such a workload, whenever that may be. */
-export function concerns({ policy, coverage }: Rule, { change, namespaceLabels }: Question): boolean {
-  const { kind, actions, labels, labelsBefore } = change;
+/** Whether a policy denies any of this on such a workload, whenever that may be. */
+export function concerns(rule: Rule, question: Question): boolean {
+  const { kind, labels, labelsBefore } = question.change;
+  const { namespaceLabels } = question;
   return (
-    actions.some((action) => policy.spec.rules.deny.includes(action)) &&
+    deniedBy(rule, question).length > 0 &&
     // A workload that is relabelled stays in the freeze it was in.
-    (covers(coverage, { kind, namespaceLabels, labels }) ||
-      (labelsBefore !== undefined && covers(coverage, { kind, namespaceLabels, labels: labelsBefore })))
+    (covers(rule.coverage, { kind, namespaceLabels, labels }) ||
+      (labelsBefore !== undefined && covers(rule.coverage, { kind, namespaceLabels, labels: labelsBefore })))
   );
 }
 
-function objectionOf(rule: Rule, { change, now }: Question): readonly Objection[] {
-  if (!rule.denying(now).on) {
-    return [];
-  }
-  const { deny } = rule.policy.spec.rules;
-  const actions = change.actions.filter((action) => deny.includes(action));
-  return [{ rule, actions, nextAllowed: rule.turnAfter(now) }];
+function deniedBy({ policy }: Rule, { change, goesBack = false }: Question): readonly Action[] {
+  const { deny, allowRollback = false } = policy.spec.rules;
+  return change.actions.filter(
+    (action) => deny.includes(action) && !(action === 'ROLL_OUT' && goesBack && allowRollback),
+  );
+}
+
+function objectionOf(rule: Rule, question: Question): readonly Objection[] {
+  const { now } = question;
+  return rule.denying(now).on ? [{ rule, actions: deniedBy(rule, question), nextAllowed: rule.turnAfter(now) }] : [];
 }
 
 /** What ends first is named first, then by name; of two with one name the freeze. */

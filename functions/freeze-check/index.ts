@@ -1,7 +1,8 @@
 import { defineFunction } from '../../lib/function/define.ts';
 import { Config } from './config.ts';
 import { reconcile } from './reconcile.ts';
-import { actingRights } from './rights.ts';
+import { admissions } from './registration.ts';
+import { actingRights, decidingRights } from './rights.ts';
 import { triggers } from './wake.ts';
 
 export default defineFunction<Config>({
@@ -10,6 +11,7 @@ export default defineFunction<Config>({
   config: Config,
   on: triggers,
   tick: { schedule: '* * * * *', handle: reconcile },
-  permissions: actingRights,
+  admit: admissions,
+  permissions: (config) => [...actingRights(config), ...decidingRights(config)],
   scaling: { minScale: 1, maxScale: 2, cpu: '20m', memory: '128Mi' },
 });

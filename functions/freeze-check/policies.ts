@@ -24,7 +24,8 @@ export async function readPolicies(kube: Kube): Promise<Policies> {
   };
 }
 
-async function listOf<T extends Policy>(kube: Kube, resource: Resource<T>): Promise<readonly T[]> {
+/** Every policy of a kind. */
+export async function listOf<T extends Policy>(kube: Kube, resource: Resource<T>): Promise<readonly T[]> {
   try {
     return (await kube.list(resource)).items;
   } catch (error) {

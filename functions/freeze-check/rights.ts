@@ -29,3 +29,29 @@ export function actingRights({ GITOPS_PROVIDERS }: Config): readonly Permission[
     },
   ];
 }
+
+/** What admission and the query API read and ask. */
+export function decidingRights({ ROLLBACK_LANE, BREAK_GLASS, API_AUTH_MODE }: Config): readonly Permission[] {
+  const everywhere = { scope: 'cluster' } as const;
+  const admission = { scope: 'cluster', role: 'admission' } as const;
+  const asksAccess = BREAK_GLASS === 'rbac' || API_AUTH_MODE === 'rbac';
+  return [
+    { groups: [group], resources: policies, verbs: ['list'], ...everywhere },
+    { groups: [''], resources: ['namespaces'], verbs: ['get'], ...everywhere },
+    // The labels of what is scaled, and of what the query API is asked about by name.
+    { groups: ['apps'], resources: ['deployments', 'statefulsets'], verbs: ['get'], ...everywhere },
+    { groups: ['apps'], resources: ['daemonsets'], verbs: ['get'], ...everywhere },
+    { groups: ['batch'], resources: ['cronjobs'], verbs: ['get'], ...everywhere },
+    ...(ROLLBACK_LANE
+      ? [{ groups: ['apps'], resources: ['replicasets', 'controllerrevisions'], verbs: ['list'], ...admission }]
+      : []),
+    ...(asksAccess
+      ? [{ groups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'], ...everywhere }]
+      : []),
+    ...(API_AUTH_MODE === 'none'
+      ? []
+      : [{ groups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'], ...everywhere }]),
+    // Tells in the namespace of a workload why a change was refused.
+    { groups: ['events.k8s.io'], resources: ['events'], verbs: ['create'], ...admission },
+  ];
+}

@@ -1,0 +1,86 @@
+import type { Context, Verdict } from '../../lib/function/define.ts';
+import { monotonicMs } from '../../lib/monotonic.ts';
+import type { AdmissionRequest } from '../../lib/review/review.ts';
+import { clearAfter } from './clearing.ts';
+import type { Config } from './config.ts';
+import { concerns, headline } from './decide.ts';
+import { enforcementIn } from './enforcement.ts';
+import { judge, type Judged, type Judgement } from './judge.ts';
+import { announcement, refusal, syncRefusal, title, wouldRefuse } from './message.ts';
+import { record } from './record.ts';
+import { formatInstant } from '../../lib/time/instant.ts';
+
+/** Answers a review about a workload. */
+export async function admitWorkload(request: AdmissionRequest, context: Context<Config>): Promise<Verdict> {
+  const started = monotonicMs();
+  const judgement = await judge(request, context);
+  const verdict = verdictOf(judgement, request, context);
+  record({ request, judgement, verdict, seconds: (monotonicMs() - started) / 1000 }, context);
+  return verdict;
+}
+
+function verdictOf(judgement: Judgement, request: AdmissionRequest, context: Context<Config>): Verdict {
+  switch (judgement.is) {
+    case 'foreign':
+      return { allow: true };
+    case 'bypass':
+      return { allow: true, auditAnnotations: { decision: 'bypass', reason: judgement.reason } };
+    case 'error': {
+      const { code, message } = judgement;
+      return { allow: false, code, reason: code === 400 ? 'BadRequest' : 'InternalError', message };
+    }
+    case 'judged':
+      return answer(judgement, request, context);
+  }
+}
+
+function answer(judged: Judged, { userInfo }: AdmissionRequest, { config }: Context<Config>): Verdict {
+  const { decision, question, bypassReason } = judged;
+  const { objections, exception } = decision;
+  const warnings = warningsOf(judged);
+  const first = headline(question.change, objections);
+  if (first === undefined) {
+    return { allow: true, warnings };
+  }
+  const { action, objection } = first;
+  const about = { policy: title(objection.rule), action };
+  if (exception !== undefined) {
+    const { ticketURL = '' } = exception.policy.spec;
+    const ticket = ticketURL === '' ? {} : { ticket: ticketURL };
+    return {
+      allow: true,
+      warnings,
+      auditAnnotations: { decision: 'exception', ...about, exception: exception.name, ...ticket },
+    };
+  }
+  if (bypassReason !== undefined) {
+    return { allow: true, warnings, auditAnnotations: { decision: 'break-glass', ...about, reason: bypassReason } };
+  }
+  const isSync = userInfo.groups?.some((group) => config.GITOPS_GROUPS.includes(group)) ?? false;
+  return {
+    allow: false,
+    message: isSync ? syncRefusal(objection) : refusal(objection, clearTime(judged)),
+    causes: objections.map(({ rule, nextAllowed }) => ({
+      reason: rule.kind,
+      field: rule.name,
+      message: nextAllowed === undefined ? 'no end in sight' : `next allowed at ${formatInstant(nextAllowed)}`,
+    })),
+    warnings,
+    auditAnnotations: { decision: 'denied', ...about },
+  };
+}
+
+/** When none of the enforced policies that concern the change denies it any more. */
+export function clearTime({ question, policies }: Pick<Judged, 'question' | 'policies'>): number | undefined {
+  const enforced = policies.rules.filter(
+    (rule) => concerns(rule, question) && enforcementIn(rule.policy, question.namespaceLabels) === 'Enforce',
+  );
+  return clearAfter(enforced, question.now);
+}
+
+function warningsOf({ decision, question }: Judged): readonly string[] {
+  return [
+    ...decision.warnings.map(wouldRefuse),
+    ...decision.upcoming.map((rule) => announcement(rule, rule.denying(question.now).until)),
+  ];
+}

@@ -1,0 +1,40 @@
+import type { Context } from '../../lib/function/define.ts';
+import { subjectAccessReviews, type SubjectAccessReview } from '../../lib/kube/resource.ts';
+import type { UserInfo } from '../../lib/review/review.ts';
+import type { Config } from './config.ts';
+import type { Objection } from './decide.ts';
+import { changeFreezes, group, maintenanceWindows } from './policy.ts';
+import type { Rule } from './rule.ts';
+
+/** On a workload: why it has to change in spite of a freeze. */
+export const bypassAnnotation = 'freeze-check.kube-reflex.dev/bypass-reason';
+
+/** Whether the caller may pass all these policies. That it can't be found out is no permission. */
+export async function mayBypass(
+  { kube, config, log }: Context<Config>,
+  user: UserInfo,
+  objections: readonly Objection[],
+): Promise<boolean> {
+  if (config.BREAK_GLASS !== 'rbac') {
+    return config.BREAK_GLASS === 'annotation';
+  }
+  try {
+    const answers = await Promise.all(
+      objections.map(({ rule }) => kube.ask(subjectAccessReviews, question(user, rule))),
+    );
+    return answers.every(({ status }) => status?.allowed === true);
+  } catch (error) {
+    log.warn({ err: error }, 'who may bypass a policy can not be found out, nobody may');
+    return false;
+  }
+}
+
+function question(
+  { username = '', uid = '', groups = [], extra = {} }: UserInfo,
+  { kind, name }: Rule,
+): SubjectAccessReview {
+  const { plural } = kind === 'ChangeFreeze' ? changeFreezes : maintenanceWindows;
+  return {
+    spec: { user: username, uid, groups, extra, resourceAttributes: { verb: 'bypass', group, resource: plural, name } },
+  };
+}

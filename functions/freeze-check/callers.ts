@@ -1,0 +1,36 @@
+import type { UserInfo } from '../../lib/review/review.ts';
+import type { Config } from './config.ts';
+
+/** Who scales on its own: the accounts of the HorizontalPodAutoscaler, Knative's autoscaler and KEDA. */
+const autoscalers: readonly string[] = [
+  'system:serviceaccount:kube-system:horizontal-pod-autoscaler',
+  'system:serviceaccount:knative-serving:controller',
+  'system:serviceaccount:keda:keda-operator',
+];
+
+export type Exemption = 'self' | 'exempt-user' | 'exempt-group' | 'autoscaler';
+
+/** Why a caller is never refused, if so. Autoscalers are exempt only from what they are for. */
+export function exemptionOf(
+  { username = '', groups = [] }: UserInfo,
+  isScale: boolean,
+  { config, namespace }: { readonly config: Config; readonly namespace: string },
+): Exemption | undefined {
+  const { SELF_USERNAME, EXEMPT_USERS, EXEMPT_GROUPS, EXEMPT_AUTOSCALERS } = config;
+  const own = SELF_USERNAME === undefined ? groups.includes(ownGroup(namespace)) : username === SELF_USERNAME;
+  if (own) {
+    return 'self';
+  }
+  if (EXEMPT_USERS.includes(username)) {
+    return 'exempt-user';
+  }
+  if (groups.some((group) => EXEMPT_GROUPS.includes(group))) {
+    return 'exempt-group';
+  }
+  return EXEMPT_AUTOSCALERS && isScale && autoscalers.includes(username) ? 'autoscaler' : undefined;
+}
+
+/** The group of all service accounts of a namespace. */
+export function ownGroup(namespace: string): string {
+  return `system:serviceaccounts:${namespace}`;
+}

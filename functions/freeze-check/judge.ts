@@ -1,0 +1,148 @@
+import type { Context } from '../../lib/function/define.ts';
+import { deployments, statefulSets, type Resource } from '../../lib/kube/resource.ts';
+import type { AdmissionRequest } from '../../lib/review/review.ts';
+import { bypassAnnotation, mayBypass } from './break-glass.ts';
+import { exemptionOf, type Exemption } from './callers.ts';
+import { classify, type Change } from './change.ts';
+import type { Config } from './config.ts';
+import { decide, type Decision, type Question } from './decide.ts';
+import type { Policies } from './policies.ts';
+import type { TargetKind } from './policy.ts';
+import { goesBack } from './rollback.ts';
+import { currentNamespace, currentPolicies } from './snapshot.ts';
+
+/** What came of a review. */
+export type Judgement =
+  /** Nobody has to be asked: not a workload, or a part of it that no policy is about. */
+  | { readonly is: 'foreign' }
+  | { readonly is: 'bypass'; readonly reason: Exemption | 'cleanup' | 'noop' | 'terminating-namespace' }
+  | { readonly is: 'error'; readonly code: 400 | 500; readonly message: string }
+  | Judged;
+
+/** A change that policies were asked about. */
+export interface Judged {
+  readonly is: 'judged';
+  readonly change: Change;
+  readonly namespace: string;
+  readonly question: Question;
+  readonly decision: Decision;
+  readonly policies: Policies;
+  /** Given by a caller who may pass the policies that refuse. */
+  readonly bypassReason?: string;
+}
+
+/** Finds out what a review asks and what the policies say to it. */
+export async function judge(request: AdmissionRequest, context: Context<Config>): Promise<Judgement> {
+  const classified = classify(request);
+  if (classified.is === 'foreign') {
+    return classified;
+  }
+  const exemption = exemptionOf(request.userInfo, classified.is === 'scale', context);
+  if (exemption !== undefined) {
+    return { is: 'bypass', reason: exemption };
+  }
+  switch (classified.is) {
+    case 'malformed':
+      return { is: 'error', code: 400, message: classified.why };
+    case 'cleanup':
+      return { is: 'bypass', reason: 'cleanup' };
+    case 'noop':
+      return context.config.NOOP_UPDATES === 'allow'
+        ? { is: 'bypass', reason: 'noop' }
+        : judgeReadable(classified.change, request, context);
+    case 'change':
+    case 'scale':
+      return judgeReadable(classified.is === 'scale' ? classified.kind : classified.change, request, context);
+  }
+}
+
+/** What can't be read can't be judged, and what can't be judged does not pass. */
+async function judgeReadable(
+  asked: Change | TargetKind,
+  request: AdmissionRequest,
+  context: Context<Config>,
+): Promise<Judgement> {
+  const { namespace = '', name = '' } = request;
+  if (namespace === '' || (typeof asked === 'string' && name === '')) {
+    return { is: 'foreign' };
+  }
+  try {
+    const change = typeof asked === 'string' ? await scaleOf(asked, { namespace, name }, context) : asked;
+    return await judgeChange(change, { ...request, namespace }, context);
+  } catch (error) {
+    context.log.error({ err: error, uid: request.uid, namespace }, 'not judged');
+    return { is: 'error', code: 500, message: `freeze-check: ${error instanceof Error ? error.message : 'failed'}` };
+  }
+}
+
+/** A scale carries no labels, so the workload is read. */
+async function scaleOf(
+  kind: TargetKind,
+  place: { readonly namespace: string; readonly name: string },
+  { kube }: Context<Config>,
+): Promise<Change> {
+  const resource: Resource = kind === 'Deployment' ? deployments : statefulSets;
+  const workload = await kube.get(resource, place);
+  if (workload?.metadata === undefined) {
+    throw new Error(`there is no ${kind} ${place.namespace}/${place.name} to scale`);
+  }
+  return { kind, name: place.name, actions: ['SCALE'], workload: { metadata: workload.metadata } };
+}
+
+async function judgeChange(
+  change: Change,
+  { namespace, userInfo }: AdmissionRequest & { readonly namespace: string },
+  context: Context<Config>,
+): Promise<Judgement> {
+  const [place, policies] = await Promise.all([currentNamespace(context, namespace), currentPolicies(context)]);
+  if (place === undefined) {
+    throw new Error(`there is no namespace ${namespace}`);
+  }
+  if (place.metadata?.deletionTimestamp !== undefined) {
+    return { is: 'bypass', reason: 'terminating-namespace' };
+  }
+  const question = questionOf(change, userInfo, place.metadata?.labels ?? {}, context.now());
+  const judged = { is: 'judged' as const, change, namespace, policies };
+  const { question: asked, decision } = await decideWithHistory(question, judged, context);
+  const { [bypassAnnotation]: bypassReason = '' } = change.workload.metadata.annotations ?? {};
+  const isDenied = decision.objections.length > 0 && decision.exception === undefined;
+  const passes = isDenied && bypassReason !== '' && (await mayBypass(context, userInfo, decision.objections));
+  return { ...judged, question: asked, decision, ...(passes ? { bypassReason } : {}) };
+}
+
+function questionOf(
+  { kind, actions, workload, before }: Change,
+  { username = '', groups = [] }: AdmissionRequest['userInfo'],
+  namespaceLabels: Question['namespaceLabels'],
+  now: Date,
+): Question {
+  return {
+    change: {
+      kind,
+      actions,
+      labels: workload.metadata.labels ?? {},
+      ...(before === undefined ? {} : { labelsBefore: before.metadata.labels ?? {} }),
+    },
+    namespaceLabels,
+    user: username,
+    groups,
+    now: now.getTime(),
+  };
+}
+
+/** Looks at the history of a workload only where that could change the answer. */
+async function decideWithHistory(
+  question: Question,
+  { change, namespace, policies }: Pick<Judged, 'change' | 'namespace' | 'policies'>,
+  { kube, config }: Context<Config>,
+): Promise<Pick<Judged, 'question' | 'decision'>> {
+  const decision = decide(question, policies, config.WARN_AHEAD);
+  const couldPass = decision.objections.some(
+    ({ rule, actions }) => rule.policy.spec.rules.allowRollback === true && actions.includes('ROLL_OUT'),
+  );
+  if (!config.ROLLBACK_LANE || !couldPass || !(await goesBack(kube, namespace, change))) {
+    return { question, decision };
+  }
+  const rollback = { ...question, goesBack: true };
+  return { question: rollback, decision: decide(rollback, policies, config.WARN_AHEAD) };
+}

@@ -1,0 +1,117 @@
+import type { Context, Verdict } from '../../lib/function/define.ts';
+import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { Config } from './config.ts';
+import { headline, type Objection } from './decide.ts';
+import { tellDenied, tellPassed } from './denial-news.ts';
+import type { Judged, Judgement } from './judge.ts';
+import { reasonOf, title } from './message.ts';
+import type { Action } from './policy.ts';
+import { policyAge } from './snapshot.ts';
+
+export interface Answered {
+  readonly request: AdmissionRequest;
+  readonly judgement: Judgement;
+  readonly verdict: Verdict;
+  readonly seconds: number;
+}
+
+/** Counts and logs what came of a review, and tells those who look at the namespace. */
+export function record({ request, judgement, verdict, seconds }: Answered, context: Context<Config>): void {
+  const { metrics } = context;
+  const outcome = judgement.is === 'judged' ? (verdict.allow ? 'allowed' : 'denied') : judgement.is;
+  metrics
+    .seconds('admission_seconds', 'Time to judge a review.', { labels: ['outcome'] })
+    .observe(seconds, { outcome });
+  if (judgement.is === 'bypass') {
+    countBypass(context, judgement.reason);
+  } else if (judgement.is === 'judged') {
+    const age = metrics.gauge(
+      'policy_read_age_seconds',
+      'How old the policies were that the last review was judged by.',
+    );
+    age.set(policyAge(context) ?? 0);
+    recordJudged(judgement, request, context);
+  }
+}
+
+function countBypass({ metrics }: Context<Config>, reason: string): void {
+  metrics.counter('bypass_total', 'Reviews that passed without asking the policies.', ['reason']).add(1, { reason });
+}
+
+function recordJudged(judged: Judged, request: AdmissionRequest, context: Context<Config>): void {
+  const { decision, question, namespace, change, bypassReason } = judged;
+  const { inherited } = context.metrics;
+  const { kind } = change;
+  recordUnenforced([...decision.warnings, ...decision.audits], context);
+  const first = headline(question.change, decision.objections);
+  if (first !== undefined && decision.exception === undefined && bypassReason === undefined) {
+    recordDenial(first, judged, request, context);
+    return;
+  }
+  inherited
+    .counter('freeze_operator_allowed_requests_total', 'Changes that policies were asked about and that passed.', [
+      'namespace',
+      'kind',
+      'action',
+    ])
+    .add(1, { namespace, kind, action: first?.action ?? change.actions[0] ?? '' });
+  if (first !== undefined && decision.exception !== undefined) {
+    const { kind: policy_type, name: policy_name } = first.objection.rule;
+    inherited
+      .counter('freeze_operator_exception_overrides_total', 'Changes that passed by an exception.', [
+        'exception_name',
+        'policy_type',
+        'policy_name',
+      ])
+      .add(1, { exception_name: decision.exception.name, policy_type, policy_name });
+  } else if (first !== undefined && bypassReason !== undefined) {
+    countBypass(context, 'break-glass');
+    tellPassed(judged, request, first.objection, context);
+  }
+}
+
+function recordDenial(
+  { action, objection }: { readonly action: Action; readonly objection: Objection },
+  judged: Judged,
+  request: AdmissionRequest,
+  context: Context<Config>,
+): void {
+  const { namespace, change } = judged;
+  const { rule } = objection;
+  context.metrics.inherited
+    .counter('freeze_operator_denied_requests_total', 'Changes that a policy refused.', [
+      'policy_type',
+      'policy_name',
+      'namespace',
+      'kind',
+      'action',
+    ])
+    .add(1, { policy_type: rule.kind, policy_name: rule.name, namespace, kind: change.kind, action });
+  const { uid, userInfo } = request;
+  context.log.info(
+    {
+      uid,
+      namespace,
+      kind: change.kind,
+      name: change.name,
+      action,
+      user: userInfo.username,
+      policy: title(rule),
+      reason: reasonOf(rule),
+    },
+    'denied',
+  );
+  tellDenied(judged, request, objection, context);
+}
+
+/** What a policy that is only watching would have refused. */
+function recordUnenforced(objections: readonly Objection[], { metrics }: Context<Config>): void {
+  for (const { rule } of objections) {
+    metrics
+      .counter('would_deny_total', 'Changes that a policy would have refused if it were enforced.', [
+        'policy_type',
+        'policy_name',
+      ])
+      .add(1, { policy_type: rule.kind, policy_name: rule.name });
+  }
+}

@@ -1,0 +1,98 @@
+import type { Admission, AdmissionRule, Site, Webhook } from '../../lib/function/define.ts';
+import { admitWorkload } from './admission.ts';
+import { ownGroup } from './callers.ts';
+import type { Config } from './config.ts';
+
+const named = 'kubernetes.io/metadata.name';
+
+/** Whatever repairs a cluster runs here: refused while we answer, never locked out while we don't. */
+const vital = [
+  'kube-system',
+  'kube-public',
+  'kube-node-lease',
+  'cert-manager',
+  'knative-eventing',
+  'knative-operator',
+  'knative-serving',
+  'kourier-system',
+];
+
+const workloads: readonly AdmissionRule[] = [
+  {
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    resources: ['deployments', 'statefulsets', 'daemonsets'],
+    scope: 'Namespaced',
+  },
+  {
+    operations: ['UPDATE'],
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    resources: ['deployments/scale', 'statefulsets/scale'],
+    scope: 'Namespaced',
+  },
+  {
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    apiGroups: ['batch'],
+    apiVersions: ['v1'],
+    resources: ['cronjobs'],
+    scope: 'Namespaced',
+  },
+];
+
+/** Where the API server asks, and about what. */
+export function admissions(config: Config, site: Site): readonly Admission<Config>[] {
+  return [
+    {
+      path: '/validate-freeze-operator-io-v1alpha1-workloads',
+      type: 'validating',
+      onError: 'deny',
+      timeoutSeconds: config.WEBHOOK_TIMEOUT_SECONDS,
+      webhooks: workloadWebhooks(config, site),
+      decide: admitWorkload,
+    },
+  ];
+}
+
+function workloadWebhooks(config: Config, { namespace }: Site): readonly Webhook[] {
+  const { FAILURE_POLICY, EXCLUDED_NAMESPACES } = config;
+  const excluded = [namespace, ...EXCLUDED_NAMESPACES];
+  const common = { rules: workloads, matchConditions: [notOurselves(config, namespace)] };
+  return [
+    {
+      ...common,
+      name: 'vworkloads-v1alpha1.kb.io',
+      failurePolicy: FAILURE_POLICY,
+      namespaceSelector: {
+        matchExpressions: [{ key: named, operator: 'NotIn', values: distinct([...excluded, ...vital]) }],
+      },
+    },
+    {
+      ...common,
+      name: 'vworkloads-vital-v1alpha1.kb.io',
+      failurePolicy: 'Ignore',
+      namespaceSelector: {
+        matchExpressions: [{ key: named, operator: 'In', values: vital.filter((name) => !excluded.includes(name)) }],
+      },
+    },
+  ];
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+/** Spares the call where the answer is known. */
+function notOurselves(
+  { SELF_USERNAME }: Config,
+  namespace: string,
+): { readonly name: string; readonly expression: string } {
+  return {
+    name: 'not-ourselves',
+    expression:
+      SELF_USERNAME === undefined
+        ? `!(${JSON.stringify(ownGroup(namespace))} in request.userInfo.groups)`
+        : `request.userInfo.username != ${JSON.stringify(SELF_USERNAME)}`,
+  };
+}

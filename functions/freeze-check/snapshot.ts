@@ -1,0 +1,80 @@
+import type { Context } from '../../lib/function/define.ts';
+import { perInstance } from '../../lib/function/memory.ts';
+import { namespaces, type Namespace } from '../../lib/kube/resource.ts';
+import { monotonicMs } from '../../lib/monotonic.ts';
+import type { Config } from './config.ts';
+import { readException } from './exception.ts';
+import { listOf, type Policies } from './policies.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows, type Policy } from './policy.ts';
+import { readFreeze, readMaintenanceWindow } from './rule.ts';
+import { createShared, type Shared } from './shared.ts';
+
+/** What admission decides by. It may be forgotten at any time without changing a decision. */
+interface Snapshot {
+  readonly policies: Shared<Policies>;
+  readonly namespaces: Map<string, Shared<Namespace | undefined>>;
+  /** Policies as they were last read, by uid: most stay the same from one reading to the next. */
+  readonly read: Map<string, Versioned>;
+}
+
+interface Versioned {
+  readonly version: string;
+  readonly read: unknown;
+}
+
+/** Bounds the memory; names that nobody asks for any more are forgotten with the rest. */
+const mostNamespaces = 5_000;
+
+const snapshotOf = perInstance((): Snapshot => ({ policies: createShared(), namespaces: new Map(), read: new Map() }));
+
+/** The policies, no older than the settings allow. Fails when freezes or windows can't be read. */
+export function currentPolicies(context: Context<Config>): Promise<Policies> {
+  const { policies, read } = snapshotOf(context);
+  return policies.get(() => readAll(context, read), monotonicMs(), context.config.POLICY_MAX_AGE);
+}
+
+/** Seconds since the policies at hand were read, if any are. */
+export function policyAge(context: Context<Config>): number | undefined {
+  const at = snapshotOf(context).policies.readAt();
+  return at === undefined ? undefined : (monotonicMs() - at) / 1000;
+}
+
+/** A namespace, no older than the settings allow. `undefined` when there is none of that name. */
+export function currentNamespace(context: Context<Config>, name: string): Promise<Namespace | undefined> {
+  const { namespaces: known } = snapshotOf(context);
+  const shared = known.get(name) ?? createShared();
+  if (known.size >= mostNamespaces) {
+    known.clear();
+  }
+  known.set(name, shared);
+  return shared.get(() => context.kube.get(namespaces, { name }), monotonicMs(), context.config.POLICY_MAX_AGE);
+}
+
+/** Without the exceptions everything stays refused; without the others nothing could be. */
+async function readAll({ kube, log }: Context<Config>, known: Map<string, Versioned>): Promise<Policies> {
+  const [freezes, windows, exceptions] = await Promise.all([
+    listOf(kube, changeFreezes),
+    listOf(kube, maintenanceWindows),
+    listOf(kube, freezeExceptions).catch((error: unknown) => {
+      log.warn({ err: error }, 'exceptions can not be read, none applies');
+      return [];
+    }),
+  ]);
+  const before = new Map(known);
+  known.clear();
+
+  function readOnce<T extends Policy, R>(read: (policy: T) => R): (policy: T) => R {
+    return (policy) => {
+      const { uid = '', resourceVersion: version = '' } = policy.metadata ?? {};
+      const last = before.get(uid);
+      const versioned = last?.version === version ? last : { version, read: read(policy) };
+      known.set(uid, versioned);
+      return versioned.read as R;
+    };
+  }
+
+  return {
+    rules: [...freezes.map(readOnce(readFreeze)), ...windows.map(readOnce(readMaintenanceWindow))],
+    exceptions: exceptions.map(readOnce(readException)),
+  };
+}
