@@ -1,0 +1,126 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { binary } from '../cluster.ts';
+import type { PartName } from '../parts.ts';
+import { reservePorts } from '../ports.ts';
+import { createProcesses, type Running } from '../processes.ts';
+import { untilReady } from '../ready.ts';
+import { createRunDirectory } from '../runs.ts';
+import { openDnsClient, type DnsClient } from './client.ts';
+import { createVolume, type Volume } from './volume.ts';
+import { clusterZone, upstreamCorefile } from './world.ts';
+
+export type CoreDnsPart = Extract<PartName, `coredns${string}`>;
+
+/** CoreDNS processes beside each other, with the rest of the world as a further one that they forward to. */
+export interface DnsSite extends AsyncDisposable {
+  start(options: CoreDnsOptions): Promise<CoreDns>;
+  /** Starts it with a configuration that it may refuse: how it ended, or undefined when it serves. */
+  tryStart(options: CoreDnsOptions): Promise<string | undefined>;
+}
+
+export interface CoreDnsOptions {
+  readonly part?: CoreDnsPart;
+  /** The Corefile, given where the process finds things. */
+  readonly corefile: (place: Place) => string;
+  /** What the volume of rules holds at first. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+export interface Place {
+  /** Goes into every server block: address, health, metrics, reload every two seconds. */
+  readonly common: string;
+  readonly port: number;
+  /** Answers for the cluster's own names, in the place of the `kubernetes` plugin. */
+  readonly cluster: string;
+  readonly forward: string;
+  /** Where the volume of rules is mounted. */
+  readonly mountPath: string;
+}
+
+export interface CoreDns {
+  readonly port: number;
+  readonly dns: DnsClient;
+  readonly volume: Volume;
+  readonly running: Running;
+  metrics(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** DNS, readiness, metrics. */
+const portsEach = 3;
+
+export async function openDnsSite(): Promise<DnsSite> {
+  const ports = await reservePorts();
+  const directory = createRunDirectory();
+  const processes = createProcesses(directory);
+  const upstream = ports.base;
+  let started = 0;
+
+  async function launch({ part = 'coredns', corefile, files = {} }: CoreDnsOptions): Promise<Launched> {
+    started += 1;
+    const name = `${part}-${started}`;
+    const port = ports.base + started * portsEach;
+    const volume = createVolume(join(directory, `${name}-rules`));
+    volume.write(files);
+    const zone = join(directory, `${name}.db`);
+    writeFileSync(zone, clusterZone);
+    const common = `bind 127.0.0.1\n    errors\n    reload 2s 1s`;
+    const probes = `health 127.0.0.1:${port + 1}\n    prometheus 127.0.0.1:${port + 2}`;
+    const place = { common, port, mountPath: volume.directory };
+    const text = corefile({
+      ...place,
+      cluster: `file ${zone} cluster.local`,
+      forward: `forward . 127.0.0.1:${upstream}`,
+    });
+    const path = join(directory, `${name}.Corefile`);
+    writeFileSync(path, text.replace(common, `${common}\n    ${probes}`));
+    const running = await processes.start({ name, file: binary(part), args: ['-conf', path] });
+    return { running, port, volume };
+  }
+
+  async function start(options: CoreDnsOptions): Promise<CoreDns> {
+    const { running, port, volume } = await launch(options);
+    await untilReady(running, { url: `http://127.0.0.1:${port + 1}/health` });
+    const dns = await openDnsClient(port);
+    return {
+      ...{ port, dns, volume, running },
+      metrics: async () => (await fetch(`http://127.0.0.1:${port + 2}/metrics`)).text(),
+      async stop() {
+        dns[Symbol.dispose]();
+        await running.stop();
+      },
+    };
+  }
+
+  async function tryStart(options: CoreDnsOptions): Promise<string | undefined> {
+    const { running, port } = await launch(options);
+    const ready = untilReady(running, { url: `http://127.0.0.1:${port + 1}/health` }).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
+    const outcome = await ready;
+    await running.stop();
+    return outcome;
+  }
+
+  const world = join(directory, 'upstream.Corefile');
+  writeFileSync(world, upstreamCorefile(upstream));
+  const running = await processes.start({ name: 'upstream', file: binary('coredns'), args: ['-conf', world] });
+  await untilReady(running, { url: `http://127.0.0.1:${upstream + 1}/health` });
+  return {
+    start,
+    tryStart,
+    async [Symbol.asyncDispose]() {
+      await processes.stopAll();
+      await ports.release();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Launched {
+  readonly running: Running;
+  readonly port: number;
+  readonly volume: Volume;
+}
