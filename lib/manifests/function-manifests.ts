@@ -1,4 +1,4 @@
-import { exampleEnvironment, parseConfig } from '../function/config.ts';
+import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
 import type { Admission, Definition, Permission, Scaling, Trigger } from '../function/define.ts';
 import type { Told } from './container.ts';
 import { standardSite, type Manifest, type Site } from './manifest.ts';
@@ -35,11 +35,16 @@ export const knative: Platform = {
   ],
 };
 
-/** What the definition asks for with the default settings. */
-export function renderFunction(definition: Definition, site = standardSite, platform = knative): Rendered {
+/** What the definition asks for with the default settings, or with those given. */
+export function renderFunction(
+  definition: Definition,
+  site = standardSite,
+  { platform = knative, environment = {} }: { readonly platform?: Platform; readonly environment?: Environment } = {},
+): Rendered {
   const { name, scaling } = definition;
   const placeholders = exampleEnvironment(definition.config);
-  const { on, admit, permissions, objects } = askedBy(definition, parseConfig(definition.config, placeholders), site);
+  const config = parseConfig(definition.config, { ...placeholders, ...environment });
+  const { on, admit, permissions, objects } = askedBy(definition, config, site);
   const told = { name, placeholders };
   const { namespace } = site;
   const admits = admit.length > 0;
@@ -58,7 +63,7 @@ export function renderFunction(definition: Definition, site = standardSite, plat
 }
 
 /** What the definition makes of its settings. */
-function askedBy(
+export function askedBy(
   { on, admit, permissions, objects }: Definition,
   config: unknown,
   site: Site,
@@ -76,6 +81,7 @@ function askedBy(
   };
 }
 
-function permissionsOf(workload: 'events' | 'admission', permissions: readonly Permission[]): Permission[] {
+/** The rights that one workload of a function needs. */
+export function permissionsOf(workload: 'events' | 'admission', permissions: readonly Permission[]): Permission[] {
   return permissions.filter(({ role = workload }) => role === workload);
 }

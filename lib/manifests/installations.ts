@@ -49,7 +49,7 @@ function functionFiles(definitions: readonly Definition[], platform: typeof knat
   return new Map(
     definitions.map((definition) => [
       `${definition.name}.yaml`,
-      functionFile(definition.name, renderFunction(definition, standardSite, platform)),
+      functionFile(definition.name, renderFunction(definition, standardSite, { platform })),
     ]),
   );
 }

@@ -1,4 +1,4 @@
-import { exampleEnvironment, parseConfig } from '../function/config.ts';
+import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import type { ConfigMap, Deployment, Service } from '../kube/resource.ts';
 import type { WrittenSubscription } from '../source/branch.ts';
@@ -10,8 +10,8 @@ import { standardScaling } from './service.ts';
 import { readingRight } from './sources.ts';
 
 /** The name of the event source, which all functions share: equal watches cost one connection. */
-const source = 'source';
-const subscriptions = { directory: '/etc/kube-reflex', key: 'subscriptions.json' };
+export const source = 'source';
+export const subscriptions = { directory: '/etc/kube-reflex', key: 'subscriptions.json' };
 
 /** Kubernetes alone: a Deployment for each function; `plainSource` brings the events. */
 export const plain: Platform = {
@@ -58,9 +58,13 @@ export function plainSource(definitions: readonly Definition[], site = standardS
   ];
 }
 
-/** What a function wants to hear of with the default settings. */
-function subscriptionOf({ name, config, on, tick }: Definition, site: Site): WrittenSubscription {
-  const triggers = on?.(parseConfig(config, exampleEnvironment(config)), site) ?? [];
+/** What a function wants to hear of with the default settings, or with those given. */
+export function subscriptionOf(
+  { name, config, on, tick }: Definition,
+  site: Site,
+  environment: Environment = {},
+): WrittenSubscription {
+  const triggers = on?.(parseConfig(config, { ...exampleEnvironment(config), ...environment }), site) ?? [];
   return {
     name,
     sink: `http://${name}.${site.namespace}.svc`,

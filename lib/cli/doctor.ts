@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+import { examineFunction } from '../doctor/examine.ts';
+import { isHealthy, tableOf, type Finding } from '../doctor/finding.ts';
+import { clusterAccess } from '../kube/access.ts';
+import { createKube } from '../kube/client.ts';
+import { createTransport } from '../kube/transport.ts';
+import { createLog } from '../log.ts';
+import { standardSite } from '../manifests/manifest.ts';
+import { findFunctions } from './functions.ts';
+
+const usage = `usage: npm run doctor -- [--kubeconfig FILE] [--namespace NAMESPACE] [--json] [FUNCTION…]
+  tells what keeps events from reaching the functions of a cluster, and what to do; it changes nothing
+  exit code 0: healthy, 1: at least one error, 2: the cluster could not be asked`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      kubeconfig: { type: 'string' },
+      namespace: { type: 'string', default: standardSite.namespace },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    return;
+  }
+  const found = await findFunctions('functions');
+  const unknown = positionals.find((name) => !found.some(({ definition }) => definition.name === name));
+  if (unknown !== undefined) {
+    throw new Error(`there is no function ${JSON.stringify(unknown)}\n${usage}`);
+  }
+  const transport = createTransport(clusterAccess(values.kubeconfig ?? process.env['KUBECONFIG']));
+  try {
+    const log = createLog({ level: 'silent', readable: false });
+    const kube = createKube({ transport, log, fieldManager: 'kube-reflex.dev/doctor', now: () => new Date() });
+    const findings: Finding[] = [];
+    for (const { definition } of found) {
+      if (positionals.length === 0 || positionals.includes(definition.name)) {
+        const patient = { kube, transport, namespace: values.namespace, now: new Date() };
+        findings.push(...(await examineFunction(definition, patient)));
+      }
+    }
+    console.log(values.json ? JSON.stringify(findings, undefined, 2) : tableOf(findings));
+    process.exitCode = isHealthy(findings) ? 0 : 1;
+  } finally {
+    transport.close();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`doctor: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,36 @@
+import { Refusal } from '../kube/refusal.ts';
+import type { Kube } from '../kube/client.ts';
+import type { Transport } from '../kube/transport.ts';
+import type { Found } from './finding.ts';
+
+/** The cluster that is looked at. */
+export interface Patient {
+  readonly kube: Kube;
+  readonly transport: Transport;
+  readonly namespace: string;
+  readonly now: Date;
+}
+
+/** What may not be read is not judged. */
+export async function orUnknown(check: string, examine: () => Promise<Found[]>): Promise<Found[]> {
+  try {
+    return await examine();
+  } catch (error) {
+    if (error instanceof Refusal) {
+      return [{ check, state: 'unknown', message: error.message }];
+    }
+    throw error;
+  }
+}
+
+/** `undefined` where it may not be read. */
+export async function readable<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof Refusal) {
+      return undefined;
+    }
+    throw error;
+  }
+}
