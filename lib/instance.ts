@@ -37,11 +37,16 @@ export interface Instance {
   readonly certificate: Certificate | undefined;
   /** Why no review should be sent to it yet, if so. */
   readonly problem: () => string | undefined;
+  /** Brings the gauges up to date that tell of the cluster; a failure is counted, never thrown. */
+  readonly measure: () => Promise<void>;
   /** Begins the loops. */
   readonly start: () => void;
   /** Stops the loops, finishes what runs, and does what was meant for later. */
   readonly drain: () => Promise<void>;
 }
+
+/** Less than the patience of who reads metrics. */
+const measureMs = 5_000;
 
 export function createInstance<C>(options: InstanceOptions<C>): Instance {
   const { definition, config, settings, metrics, log, bodies, reviews } = options;
@@ -67,7 +72,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     return withinTime(work(runner.context(AbortSignal.any(signals))), 2 * limitMs, 'the work ignored its time limit');
   }
 
-  function backgroundFailure(work: 'later' | 'loop', key: string, error: unknown): void {
+  function backgroundFailure(work: 'later' | 'loop' | 'measure', key: string, error: unknown): void {
     metrics.backgroundFailures.inc({ function: name, work });
     logFailure(log, asFailure(error), { work, key });
   }
@@ -187,8 +192,16 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     }
   }
 
+  async function measure(): Promise<void> {
+    if (definition.measure !== undefined && settings.ROLE !== 'admission') {
+      const measuring = definition.measure(runner.context(AbortSignal.timeout(measureMs)));
+      await measuring.catch((error: unknown) => backgroundFailure('measure', name, error));
+    }
+  }
+
   return {
     name,
+    measure,
     answer,
     admissions: new Map(admissions),
     role: settings.ROLE,

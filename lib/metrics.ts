@@ -88,7 +88,7 @@ export function createMetrics(version: string): Metrics {
     }),
     backgroundFailures: new Counter({
       name: 'kube_reflex_background_failures_total',
-      help: 'Failures of loops and of work done later.',
+      help: 'Failures of loops, of work done later and of measuring the cluster.',
       labelNames: ['function', 'work'],
       registers,
     }),

@@ -13,15 +13,22 @@ export interface Common {
 /** Everything on the plain port: health and metrics of the process, then events and routes of its functions. */
 export function plainSurface(instances: readonly Instance[], common: Common): Answerer {
   const answer = routeToInstances(instances, (instance) => instance.answer);
+  function measure(): Promise<unknown> {
+    return Promise.all(instances.map((instance) => instance.measure()));
+  }
   return (request, response) => {
-    if (!answerCommon(request, response, common)) {
+    if (!answerCommon(request, response, { ...common, measure })) {
       answer(request, response);
     }
   };
 }
 
 /** Health and metrics are the same for every function of the process. */
-function answerCommon(request: IncomingMessage, response: ServerResponse, { problem, metrics }: Common): boolean {
+function answerCommon(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { problem, metrics, measure }: Common & { readonly measure: () => Promise<unknown> },
+): boolean {
   switch (pathOf(request)) {
     case '/health/liveness':
     case '/healthz':
@@ -35,9 +42,9 @@ function answerCommon(request: IncomingMessage, response: ServerResponse, { prob
       void problem().then((why) => sendText(response, why === undefined ? 200 : 503, why ?? 'ok'));
       return true;
     case '/metrics':
-      void metrics.registry.metrics().then((text) => {
-        response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text);
-      });
+      void measure()
+        .then(() => metrics.registry.metrics())
+        .then((text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text));
       return true;
     default:
       return false;

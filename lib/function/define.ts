@@ -26,6 +26,8 @@ export interface Definition<C = unknown> {
   readonly admit?: (config: C, site: Site) => readonly Admission<C>[];
   readonly routes?: readonly Route<C>[];
   readonly loops?: readonly Loop<C>[];
+  /** Sets the gauges that tell of the cluster, each time somebody reads the metrics of the events role. */
+  readonly measure?: (context: Context<C>) => Promise<void>;
   /** The exact rights it needs; a feature that is off asks for nothing. */
   readonly permissions?: (config: C, site: Site) => readonly Permission[];
   /** Why no admission request should be sent here yet, such as before the first snapshot; `undefined` when ready. */
