@@ -1,5 +1,6 @@
 import { defineFunction } from '../../lib/function/define.ts';
 import { Config } from './config.ts';
+import { measure } from './measure.ts';
 import { reconcile } from './reconcile.ts';
 import { admissions } from './registration.ts';
 import { actingRights, decidingRights } from './rights.ts';

@@ -1,6 +1,7 @@
 import type { Context } from '../../lib/function/define.ts';
 import { asFailure, handling, type Failure } from '../../lib/function/failure.ts';
 import type { Plan, Step } from '../../lib/function/plan.ts';
+import { monotonicMs } from '../../lib/monotonic.ts';
 import { inParallel } from '../../lib/work/in-parallel.ts';
 import type { Config } from './config.ts';
 import { findingsOf } from './findings.ts';
@@ -16,6 +17,7 @@ import { planStatus, type Findings } from './status.ts';
 
 /** Looks at everything, does what the clock and the policies ask for, and comes back when the next of them turns. */
 export async function reconcile(context: Context<Config>): Promise<void> {
+  const started = monotonicMs();
   const { done, findings } = await hold(context, heldKinds(context.config), {});
   const now = context.now().getTime();
   await tell(
@@ -26,17 +28,27 @@ export async function reconcile(context: Context<Config>): Promise<void> {
   if (next < Infinity) {
     context.later('transition', new Date(next), reconcile);
   }
+  observeDuration(context, 'policies', started);
   throwTransient(done);
 }
 
 /** Does the same for objects of one place alone. What it changes in the status of policies, the next tick tells. */
 export async function reconcileAt(context: Context<Config>, kinds: readonly HeldKind[], place: Place): Promise<void> {
+  const started = monotonicMs();
   const { done, findings } = await hold(context, kinds, place);
   await tell(
     context,
     findings.map((each) => ({ steps: holdNews(each, done) })),
   );
+  observeDuration(context, 'objects', started);
   throwTransient(done);
+}
+
+function observeDuration({ metrics }: Context<Config>, controller: 'policies' | 'objects', started: number): void {
+  const name = 'freeze_operator_reconciliation_duration_seconds';
+  const help = 'Time to bring everything, or the objects of one place, into line with the policies.';
+  const seconds = metrics.inherited.seconds(name, help, { labels: ['controller'] });
+  seconds.observe((monotonicMs() - started) / 1000, { controller });
 }
 
 interface Held {
