@@ -1,0 +1,95 @@
+import type { Context } from '../../lib/function/define.ts';
+import { Failure } from '../../lib/function/failure.ts';
+import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
+import { bucketName, maxBuckets } from './bucket.ts';
+import type { Config } from './config.ts';
+import { observeDns } from './dns.ts';
+import { isRolledOut } from './integration/mount.ts';
+import { planRemoval, type Removal } from './integration/removal.ts';
+import { memoryOf } from './memory.ts';
+import { integrationOptions, type Policy } from './policy.ts';
+import { readShard, shardName } from './shard.ts';
+import { readState, writeState } from './state.ts';
+import { upTo } from './store.ts';
+import { drop } from './sweep.ts';
+
+/** What became of one thing that had to go. */
+export interface Step {
+  readonly what: string;
+  readonly result: 'done' | 'absent' | 'failed' | 'waiting';
+  readonly message?: string;
+}
+
+/** How long until CoreDNS's rollout is looked at again. */
+const rolloutPauseMs = 5_000;
+
+/**
+ * Takes back everything: imports, mount and volume, then the rules, which CoreDNS must no longer need by then. The request stays
+ * on the state ConfigMap and keeps every instance from configuring anything; it is also what a repetition starts from.
+ */
+export async function cleanUp(context: Context<Config>, policy: Policy): Promise<void> {
+  memoryOf(context).known = undefined;
+  const dns = await removeFromDns(context, policy);
+  const ready = dns.every(({ result }) => result === 'done' || result === 'absent');
+  const rules = ready ? await removeConfigMaps(context, policy) : [];
+  await writeState(context, await readState(context), { cleanup: [...dns, ...rules] });
+  const failed = dns.find(({ result }) => result === 'failed');
+  if (failed !== undefined) {
+    throw new Failure('unavailable', `clean up ${failed.what}: ${failed.message ?? 'failed'}`, { retryAfter: 30 });
+  }
+  if (!ready) {
+    const at = new Date(context.now().getTime() + rolloutPauseMs);
+    context.later('cleanup', at, (later) => cleanUp(later, policy));
+  }
+}
+
+async function removeFromDns(context: Context<Config>, policy: Policy): Promise<readonly Step[]> {
+  const options = integrationOptions(policy);
+  const { objects, forbidden } = await observeDns(context);
+  const steps: Step[] = forbidden.map((what) => ({ what, result: 'failed', message: 'may not be read' }));
+  for (const removal of planRemoval(objects, options)) {
+    steps.push(await remove(context, removal));
+  }
+  const rolling = objects.deployment !== undefined && !isRolledOut(objects.deployment);
+  const unmounted = steps.some(({ what, result }) => what === 'mount' && result === 'done');
+  return [...steps, { what: 'rollout', result: rolling || unmounted ? 'waiting' : 'absent' }];
+}
+
+/** A part that is in the way of nothing is tried all the same: the report should name all that failed. */
+async function remove({ kube }: Context<Config>, { what, step, problem }: Removal): Promise<Step> {
+  if (problem !== undefined) {
+    return { what, result: 'failed', message: problem };
+  }
+  if (step === undefined) {
+    return { what, result: 'absent' };
+  }
+  try {
+    await kube.run({ steps: [step] });
+    return { what, result: 'done' };
+  } catch (error) {
+    if (error instanceof Failure && error.kind !== 'conflict') {
+      return { what, result: 'failed', message: error.message };
+    }
+    throw error;
+  }
+}
+
+/** Every ConfigMap that we may have written, however many there are now. */
+async function removeConfigMaps(context: Context<Config>, policy: Policy): Promise<readonly Step[]> {
+  const { kube, namespace, config } = context;
+  const { layout } = await readState(context);
+  const rules = await Promise.all(
+    upTo(config.MAX_SHARDS).map(async (index) => {
+      const place = { namespace: config.COREDNS_NAMESPACE, name: shardName(policy, index) };
+      return readShard(index, await kube.get(configMaps, place), policy);
+    }),
+  );
+  const reach = Math.max(layout.buckets, layout.before?.buckets ?? 0);
+  const buckets = await Promise.all(
+    upTo(Math.min(reach, maxBuckets)).map((index) => kube.get(configMaps, { namespace, name: bucketName(index) })),
+  );
+  const found = [...rules.filter(({ owner }) => owner === 'ours').map(({ object }) => object), ...buckets];
+  const present = found.filter((object): object is ConfigMap => object !== undefined);
+  await drop(context, present);
+  return [{ what: 'ConfigMaps', result: present.length === 0 ? 'absent' : 'done' }];
+}

@@ -1,0 +1,108 @@
+import type { Context } from '../../lib/function/define.ts';
+import { Refusal } from '../../lib/kube/refusal.ts';
+import { configMaps, daemonSets, deployments, services, type Deployment } from '../../lib/kube/resource.ts';
+import { checkConfiguration } from './check.ts';
+import type { Config } from './config.ts';
+import { customConfigMap, knownFiles } from './integration/detect.ts';
+import { corednsContainer } from './integration/mount.ts';
+import type { DnsObjects } from './integration/types.ts';
+import { integrationOptions, type Policy } from './policy.ts';
+import { renderRules, shardKey } from './render.ts';
+import { shardName } from './shard.ts';
+import { upTo } from './store.ts';
+
+/** The cluster's DNS as it is now. */
+export interface Dns {
+  readonly objects: DnsObjects;
+  /** What we may not read: it is as if it were not there, and a condition says so. */
+  readonly forbidden: readonly string[];
+}
+
+const nodeLocalName = 'node-local-dns';
+const kubeDnsName = 'kube-dns';
+
+export async function observeDns({ kube, config }: Context<Config>): Promise<Dns> {
+  const namespace = config.COREDNS_NAMESPACE;
+  const forbidden: string[] = [];
+
+  async function readable<T>(what: string, read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 403) {
+        forbidden.push(what);
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  function configMap(name: string): Promise<DnsObjects['corefile']> {
+    return readable(`ConfigMap ${name}`, () => kube.get(configMaps, { namespace, name }));
+  }
+
+  async function deployment(): Promise<Deployment | undefined> {
+    const named = await kube.get(deployments, { namespace, name: config.COREDNS_DEPLOYMENT_NAME });
+    return named ?? (await kube.list(deployments, { namespace, labelSelector: 'k8s-app=kube-dns' })).items[0];
+  }
+
+  const stubs = config.NODELOCAL_MODE === 'stubdomains';
+  const [corefile, custom, running, local, daemon, kubeDns, service] = await Promise.all([
+    configMap(config.COREDNS_CONFIGMAP_NAME),
+    configMap(customConfigMap),
+    readable('Deployments', deployment),
+    configMap(nodeLocalName),
+    readable(`DaemonSet ${nodeLocalName}`, () => kube.get(daemonSets, { namespace, name: nodeLocalName })),
+    stubs ? configMap(kubeDnsName) : undefined,
+    stubs ? readable('Service kube-dns', () => kube.get(services, { namespace, name: kubeDnsName })) : undefined,
+  ]);
+  return {
+    objects: {
+      corefile,
+      custom,
+      deployment: running,
+      nodeLocal: local ?? daemon,
+      ...(stubs ? { kubeDns: { configMap: kubeDns, service } } : {}),
+    },
+    forbidden,
+  };
+}
+
+/**
+ * Why rules must not be written, whatever they say: the Corefile, as it would read them, would break. The classic is a glob
+ * beside the server blocks that matches our file.
+ */
+export function obstacle({ objects }: Dns, policy: Policy): string | undefined {
+  const { corefile, custom, deployment } = objects;
+  const text = corefile?.data?.['Corefile'];
+  if (text === undefined) {
+    return undefined;
+  }
+  const sample = renderRules([{ host: 'a.example', match: 'exact', target: 'b.example.' }], {
+    mode: 'exact',
+    key: 'rules',
+  });
+  const ours = new Map(filePaths(deployment, policy).map((path) => [path, sample['rules'] ?? '']));
+  const [problem] = checkConfiguration(text, knownFiles(custom, deployment), ours);
+  return problem === undefined ? undefined : `${problem.file}: ${problem.message}`;
+}
+
+/** The files that our ConfigMaps become: where the Deployment mounts them, else where it would. */
+function filePaths(deployment: Deployment | undefined, policy: Policy): readonly string[] {
+  const { config } = policy;
+  const mounted = upTo(config.MAX_SHARDS).flatMap((index) => {
+    const directory = deployment === undefined ? undefined : directoryOf(deployment, shardName(policy, index));
+    return directory === undefined ? [] : [`${directory}/${shardKey(config.DYNAMIC_CONFIG_KEY, index)}`];
+  });
+  return mounted.length > 0 ? mounted : [`${integrationOptions(policy).mountPath}/${config.DYNAMIC_CONFIG_KEY}`];
+}
+
+function directoryOf(deployment: Deployment, configMap: string): string | undefined {
+  const volume = deployment.spec?.template.spec?.volumes?.find(
+    (each) =>
+      each.configMap?.name === configMap ||
+      each.projected?.sources?.some((source) => source.configMap?.name === configMap),
+  );
+  const mount = corednsContainer(deployment)?.volumeMounts?.find(({ name }) => name === volume?.name);
+  return volume === undefined ? undefined : mount?.mountPath.replace(/\/$/, '');
+}

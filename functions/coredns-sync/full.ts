@@ -1,0 +1,74 @@
+import type { Context, Wake } from '../../lib/function/define.ts';
+import { asFailure } from '../../lib/function/failure.ts';
+import { cleanUp } from './cleanup.ts';
+import type { Config } from './config.ts';
+import { converge } from './converge.ts';
+import { observeDns } from './dns.ts';
+import { integrate } from './integrate.ts';
+import type { DnsFacts } from './integration/types.ts';
+import { countPass } from './metrics.ts';
+import { policyOf, type Policy } from './policy.ts';
+import { place } from './publish.ts';
+import { startingOver } from './retry.ts';
+import { planShard } from './shard-plan.ts';
+import { readState } from './state.ts';
+import { readShards, upTo } from './store.ts';
+
+/** Looks at everything: all sources, all rules, and how CoreDNS reads them. */
+export async function lookAtEverything(context: Context<Config>): Promise<void> {
+  try {
+    await startingOver(context, () => fullPass(context, policyOf(context.config)));
+    countPass(context, 'full', 'ok');
+  } catch (error) {
+    countPass(context, 'full', asFailure(error).kind);
+    throw error;
+  }
+}
+
+/** The rules first, then CoreDNS. Where that lets rules be written in another way, they are written once more. */
+export async function fullPass(context: Context<Config>, policy: Policy): Promise<void> {
+  const state = await readState(context);
+  if (state.cleaning) {
+    await cleanUp(context, policy);
+    return;
+  }
+  const dns = await observeDns(context);
+  const { hosts, facts } = await converge(context, policy, dns);
+  const found = await integrate(context, policy, { dns, hosts });
+  if (decisive(found) !== decisive(facts)) {
+    await converge(context, policy, await observeDns(context));
+  }
+}
+
+/** The facts that decide how rules are rendered and spread. */
+function decisive({ version, redispatch, shards, volume, placement }: DnsFacts): string {
+  return JSON.stringify([version, redispatch, shards, volume, placement]);
+}
+
+/** The Corefile or the Deployment changed: what CoreDNS reads is checked, the sources are not. */
+export async function checkDns(context: Context<Config>, _wake: Wake): Promise<void> {
+  await startingOver(context, async () => {
+    const policy = policyOf(context.config);
+    const state = await readState(context);
+    const shards = await readShards(context, policy, upTo(state.layout.shards));
+    const untrusted = [...shards.values()].some(({ claims }) => claims === undefined);
+    if (state.cleaning || !state.known || untrusted) {
+      await fullPass(context, policy);
+      return;
+    }
+    const claims = [...shards.values()].flatMap((shard) => shard.claims ?? []);
+    const found = await integrate(context, policy, { dns: await observeDns(context), hosts: claims });
+    if (state.facts === undefined || decisive(found) !== decisive(state.facts)) {
+      await fullPass(context, policy);
+      return;
+    }
+    const first = shards.get(0);
+    if (first !== undefined) {
+      const { content } = planShard(first, first.claims ?? [], {
+        policy,
+        known: { layout: state.layout, facts: found },
+      });
+      await place(context, policy, { facts: found, content });
+    }
+  });
+}

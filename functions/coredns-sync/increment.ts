@@ -1,0 +1,172 @@
+import type { Context } from '../../lib/function/define.ts';
+import { Failure } from '../../lib/function/failure.ts';
+import { bucketOf, writeBucket, type Bucket } from './bucket.ts';
+import { ranked } from './claim.ts';
+import type { Config } from './config.ts';
+import { memoryOf, type Known } from './memory.ts';
+import { countNoop, countRefused, countWrites } from './metrics.ts';
+import type { Policy } from './policy.ts';
+import { publish } from './publish.ts';
+import type { SourceRecord } from './record.ts';
+import { reportOutcome } from './report.ts';
+import { hostKey } from './rule.ts';
+import { replaceClaims, waitMs, type ShardPlan } from './shard-plan.ts';
+import { isNewer, newest, shardOf, writeShard } from './shard.ts';
+import { look, type Looked } from './sources/look.ts';
+import type { SourceRef } from './sources/ref.ts';
+import type { Wanted } from './sources/wanted.ts';
+import { blocked, readState } from './state.ts';
+import { readBuckets, readShards } from './store.ts';
+
+/** `rebuild`: the index can't be trusted, look at everything. A number: the rules may be written in so many milliseconds. */
+export type Progress = 'done' | 'rebuild' | number;
+
+/**
+ * Brings the rules up to date with some objects at the cost of those objects. Reads the index and the objects, then the
+ * shards, then the objects once more: what is written rests on sources that are newer than what it replaces.
+ */
+export async function increment(
+  context: Context<Config>,
+  policy: Policy,
+  refs: readonly SourceRef[],
+  { force = false } = {},
+): Promise<Progress> {
+  const known = await knownLayout(context);
+  if (known === undefined) {
+    return 'rebuild';
+  }
+  const { buckets: count } = known.layout;
+  const [buckets, looked] = await Promise.all([
+    readBuckets(
+      context,
+      refs.map(({ key }) => bucketOf(key, count)),
+    ),
+    look(context.kube, policy, refs),
+  ]);
+  if ([...buckets.values()].some(({ records, of }) => records === undefined || of !== count)) {
+    return 'rebuild';
+  }
+  const changed = refs.filter(({ key }) => differs(context, looked.get(key), recordIn(buckets, count, key)));
+  if (changed.length === 0) {
+    countNoop(context);
+    return 'done';
+  }
+  return apply(context, policy, { known, buckets, changed, looked, force });
+}
+
+interface Work {
+  readonly known: Known;
+  readonly buckets: ReadonlyMap<number, Bucket>;
+  readonly changed: readonly SourceRef[];
+  readonly looked: Looked;
+  readonly force: boolean;
+}
+
+async function apply(context: Context<Config>, policy: Policy, work: Work): Promise<Progress> {
+  const { known, buckets, changed, looked } = work;
+  const { shards: count } = known.layout;
+  const { unsettled } = memoryOf(context);
+  const hosts = changed.flatMap(({ key }) => [
+    ...hostsOf(looked.get(key)),
+    ...(recordIn(buckets, known.layout.buckets, key)?.hosts ?? []),
+    ...(unsettled.get(key) ?? []),
+  ]);
+  const shards = await readShards(
+    context,
+    policy,
+    hosts.map((host) => shardOf(host, count)),
+  );
+  if ([...shards.values()].some((shard) => shard.claims === undefined || shard.of !== count || isNewer(shard))) {
+    return 'rebuild';
+  }
+  const again = await look(context.kube, policy, changed);
+  const wanted = changed.flatMap(({ key }) => again.get(key) ?? []);
+  if (wanted.some((each) => hostsOf(each).some((host) => !shards.has(shardOf(host, count))))) {
+    throw new Failure('conflict', 'an object changed while it was looked at');
+  }
+  const plan = replaceClaims(shards.values(), wanted, { policy, known });
+  return plan === 'crowded' ? 'rebuild' : write(context, policy, { ...work, looked: again, wanted, plan });
+}
+
+interface Writing extends Work {
+  readonly wanted: readonly Wanted[];
+  readonly plan: readonly ShardPlan[];
+}
+
+async function write(context: Context<Config>, policy: Policy, work: Writing): Promise<Progress> {
+  const { kube, config } = context;
+  const { known, wanted, plan, force } = work;
+  const now = kube.serverTime() ?? context.now();
+  const wait = waitMs(plan, config.MIN_WRITE_INTERVAL_MS, now);
+  if (wait > 0 && !force) {
+    return wait;
+  }
+  const { unsettled } = memoryOf(context);
+  for (const each of wanted) {
+    unsettled.set(each.source, new Set([...(unsettled.get(each.source) ?? []), ...hostsOf(each)]));
+  }
+  const observed = wanted.reduce((version, { about }) => newest(version, about?.metadata?.resourceVersion ?? '0'), '0');
+  const stamps = { shards: known.layout.shards, changedAt: now, observed };
+  const steps = plan.flatMap(({ shard, content }) => writeShard(shard, content, stamps, policy) ?? []);
+  await kube.run({ steps });
+  countWrites(context, 'rules', steps.length);
+  await writeRecords(context, work);
+  for (const { source } of wanted) {
+    unsettled.delete(source);
+  }
+  await publish(context, policy, { facts: known.facts, plan });
+  await tell(context, work);
+  return 'done';
+}
+
+async function writeRecords(context: Context<Config>, { known, buckets, wanted }: Writing): Promise<void> {
+  const { namespace, config } = context;
+  const { buckets: count } = known.layout;
+  const steps = [...buckets.values()].flatMap((bucket) => {
+    const mine = wanted.filter(({ source }) => bucketOf(source, count) === bucket.index);
+    const records = new Map(bucket.records);
+    mine.forEach(({ source }) => records.delete(source));
+    const renewed = [...records.values(), ...mine.flatMap(({ record }) => record ?? [])];
+    return writeBucket(bucket, { records: renewed, buckets: count, namespace, instance: config.INSTANCE }) ?? [];
+  });
+  await context.kube.run({ steps });
+  countWrites(context, 'index', steps.length);
+}
+
+async function tell(context: Context<Config>, { wanted, plan }: Writing): Promise<void> {
+  const rivals = ranked(plan.flatMap(({ content }) => content.claims));
+  await Promise.all(
+    wanted.map(async (each) => {
+      countRefused(context, each);
+      await reportOutcome(context, each, rivals);
+    }),
+  );
+}
+
+/** From memory, else from the state. Undefined where a full pass must come first: nothing is there, or a process died owing. */
+async function knownLayout(context: Context<Config>): Promise<Known | undefined> {
+  const memory = memoryOf(context);
+  if (memory.known === undefined) {
+    const state = await readState(context);
+    const orphans = Object.keys(state.owed).filter((id) => id !== memory.id);
+    const moving = state.layout.before !== undefined;
+    if (!state.known || state.cleaning || moving || orphans.length > 0 || blocked(state.conditions)) {
+      return undefined;
+    }
+    memory.known = { layout: state.layout, facts: state.facts };
+  }
+  return memory.known;
+}
+
+function differs(context: Context<Config>, wanted: Wanted | undefined, record: SourceRecord | undefined): boolean {
+  const { unsettled } = memoryOf(context);
+  return wanted !== undefined && (wanted.record?.digest !== record?.digest || unsettled.has(wanted.source));
+}
+
+function recordIn(buckets: ReadonlyMap<number, Bucket>, count: number, key: string): SourceRecord | undefined {
+  return buckets.get(bucketOf(key, count))?.records?.get(key);
+}
+
+function hostsOf(wanted: Wanted | undefined): readonly string[] {
+  return (wanted?.claims ?? []).map(hostKey);
+}

@@ -1,0 +1,11 @@
+import type { Known } from './memory.ts';
+import type { Policy } from './policy.ts';
+
+/** More than this no rules ConfigMap may hold; the rest of a mebibyte is for others' keys. */
+export const mostShardBytes = 1_000_000;
+
+/** Beyond it the rules spread over more ConfigMaps, where CoreDNS mounts more; what can't spread may fill one. */
+export function shardLimit({ config }: Policy, { layout, facts }: Known): number {
+  const most = Math.min(config.MAX_SHARDS, facts?.shards ?? 1);
+  return layout.shards < most ? config.SHARD_BYTES : mostShardBytes;
+}

@@ -1,0 +1,73 @@
+import type { Context } from '../../lib/function/define.ts';
+import { perInstance } from '../../lib/function/memory.ts';
+import type { Config } from './config.ts';
+import type { Wanted } from './sources/wanted.ts';
+import type { Conditions, Summary } from './state.ts';
+
+type Counting = Pick<Context<Config>, 'metrics'>;
+
+export function countPass({ metrics }: Counting, kind: 'increment' | 'flush' | 'full', result: string): void {
+  metrics.counter('passes_total', 'Runs by kind and how they ended.', ['kind', 'result']).add(1, { kind, result });
+}
+
+/** Only what was written: a run that finds nothing to change counts in `noop_total`. */
+export function countWrites({ metrics }: Counting, object: string, count: number): void {
+  metrics.counter('writes_total', 'ConfigMaps written, by what they hold.', ['object']).add(count, { object });
+}
+
+export function countNoop({ metrics }: Counting): void {
+  metrics.counter('noop_total', 'Runs that found nothing to change.').add();
+}
+
+export function countConflict({ metrics }: Counting): void {
+  metrics.counter('conflicts_total', 'Runs that began again because somebody else wrote meanwhile.').add();
+}
+
+export type Drift = 'rules' | 'label' | 'import_statement' | 'volume_mount' | 'stub_domains';
+
+export function countDrift({ metrics }: Counting, type: Drift): void {
+  metrics.counter('drift_total', 'What somebody else undid and we repaired.', ['type']).add(1, { type });
+}
+
+export function countRefused({ metrics }: Counting, { refused }: Wanted): void {
+  const counter = metrics.counter('rejected_hosts_total', 'Hosts that were refused, by reason.', ['reason']);
+  for (const { reason } of refused) {
+    counter.add(1, { reason });
+  }
+}
+
+/** As every full pass finds them, so that they are right after a cold start. */
+export function showRules({ metrics }: Counting, { hosts, losing, refused, shards, bytes }: RulesFigures): void {
+  const gauge = metrics.gauge('hosts', 'Hosts by what became of them.', ['state']);
+  gauge.set(hosts, { state: 'managed' });
+  gauge.set(losing, { state: 'losing' });
+  gauge.set(refused, { state: 'rejected' });
+  metrics.gauge('shards', 'ConfigMaps that hold rules.').set(shards);
+  metrics.gauge('rules_bytes', 'Size of all rules with their claims.').set(bytes);
+}
+
+interface RulesFigures extends Pick<Summary, 'hosts' | 'losing' | 'refused'> {
+  readonly shards: number;
+  readonly bytes: number;
+}
+
+/** What is no longer the case stays as 0: a series that vanishes looks like a target that is down. */
+export function showConditions({ metrics }: Counting, before: Conditions, now: Conditions): void {
+  const gauge = metrics.gauge('condition', '1 while the condition holds.', ['type']);
+  for (const type of new Set([...Object.keys(before), ...Object.keys(now)])) {
+    gauge.set(type in now ? 1 : 0, { type });
+  }
+}
+
+/** By `Ingress/shop`. A namespace without objects goes back to 0. */
+export function showSources(context: Counting, counts: ReadonlyMap<string, number>): void {
+  const gauge = context.metrics.gauge('sources', 'Objects with hosts, by kind and namespace.', ['kind', 'namespace']);
+  const shown = shownSources(context);
+  for (const key of new Set([...shown, ...counts.keys()])) {
+    const [kind = '', namespace = ''] = key.split('/');
+    gauge.set(counts.get(key) ?? 0, { kind, namespace });
+    shown.add(key);
+  }
+}
+
+const shownSources = perInstance(() => new Set<string>());

@@ -1,0 +1,110 @@
+import type { Permission } from '../../lib/function/define.ts';
+import type { Config } from './config.ts';
+import { customConfigMap } from './integration/detect.ts';
+import { policyOf, type Policy } from './policy.ts';
+import { shardName } from './shard.ts';
+import { gatewayGroup } from './sources/gateway.ts';
+import { sourcesOf } from './sources/index.ts';
+import { upTo } from './store.ts';
+
+/** Exactly what the settings make it do. */
+export function permissionsOf(config: Config): readonly Permission[] {
+  const policy = policyOf(config);
+  return [
+    ...sourceRights(policy),
+    ...stateRights(),
+    ...rulesRights(policy),
+    ...dnsRights(policy),
+    ...extraRights(policy),
+  ];
+}
+
+function sourceRights(policy: Policy): readonly Permission[] {
+  const { config, namespaceSelector, watchesGateways } = policy;
+  const watched = config.WATCH_NAMESPACES;
+  const scope = watched.length === 0 ? ('cluster' as const) : { namespaces: watched };
+  const readsNamespaces = watchesGateways || namespaceSelector !== undefined;
+  return [
+    ...sourcesOf(policy).map(({ resource }) => ({
+      groups: [resource.group],
+      resources: [resource.plural],
+      verbs: ['get', 'list'],
+      scope,
+    })),
+    ...(config.EMIT_EVENTS ? [{ groups: ['events.k8s.io'], resources: ['events'], verbs: ['create'], scope }] : []),
+    ...(config.UNCLASSED === 'default'
+      ? [{ groups: ['networking.k8s.io'], resources: ['ingressclasses'], verbs: ['list'], scope: 'cluster' as const }]
+      : []),
+    ...(watchesGateways
+      ? [{ groups: [gatewayGroup], resources: ['gateways'], verbs: ['get', 'list'], scope: 'cluster' as const }]
+      : []),
+    ...(readsNamespaces
+      ? [{ groups: [''], resources: ['namespaces'], verbs: ['get', 'list'], scope: 'cluster' as const }]
+      : []),
+  ];
+}
+
+/** The namespace is the function's own: its ConfigMaps need not be named one by one, and their number changes. */
+function stateRights(): readonly Permission[] {
+  return [{ groups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch', 'delete'], scope: 'own' }];
+}
+
+function rulesRights(policy: Policy): readonly Permission[] {
+  const scope = { namespaces: [policy.config.COREDNS_NAMESPACE] };
+  const names = upTo(policy.config.MAX_SHARDS).map((index) => shardName(policy, index));
+  return [
+    { groups: [''], resources: ['configmaps'], names, verbs: ['get', 'patch', 'delete'], scope },
+    { groups: [''], resources: ['configmaps'], verbs: ['create'], scope }, // can't be limited to names
+  ];
+}
+
+/** Reading always, since what is missing is reported; writing only where it may configure. */
+function dnsRights({ config }: Policy): readonly Permission[] {
+  const scope = { namespaces: [config.COREDNS_NAMESPACE] };
+  const read = [config.COREDNS_CONFIGMAP_NAME, customConfigMap, 'node-local-dns'];
+  const configures = config.COREDNS_AUTO_CONFIGURE && !config.RENDER_ONLY;
+  const stubs = config.NODELOCAL_MODE === 'stubdomains';
+  return [
+    {
+      groups: [''],
+      resources: ['configmaps'],
+      names: [...read, ...(stubs ? ['kube-dns'] : [])],
+      verbs: ['get'],
+      scope,
+    },
+    { groups: ['apps'], resources: ['deployments'], verbs: ['get', 'list'], scope },
+    { groups: ['apps'], resources: ['daemonsets'], names: ['node-local-dns'], verbs: ['get'], scope },
+    ...(stubs ? [{ groups: [''], resources: ['services'], names: ['kube-dns'], verbs: ['get'], scope }] : []),
+    ...(configures
+      ? [
+          {
+            groups: [''],
+            resources: ['configmaps'],
+            names: [config.COREDNS_CONFIGMAP_NAME, customConfigMap, ...(stubs ? ['kube-dns'] : [])],
+            verbs: ['patch'],
+            scope,
+          },
+          { groups: ['apps'], resources: ['deployments'], verbs: ['patch'], scope },
+        ]
+      : []),
+  ];
+}
+
+function extraRights({ config, mappings }: Policy): readonly Permission[] {
+  const scope = { namespaces: [config.COREDNS_NAMESPACE] };
+  const targets = mappings.flatMap(({ target }) => /^([a-z0-9-]+)\.[a-z0-9-]+\.svc\./.exec(target)?.[1] ?? []);
+  return [
+    ...(targets.length === 0
+      ? []
+      : [
+          {
+            groups: [''],
+            resources: ['services'],
+            names: [...new Set(targets)],
+            verbs: ['get'],
+            scope: 'cluster' as const,
+          },
+        ]),
+    ...(config.TOUCH_PODS ? [{ groups: [''], resources: ['pods'], verbs: ['list', 'patch'], scope }] : []),
+  ];
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { Claim } from './claim.ts';
+import { compareBytes, hostKey } from './rule.ts';
+
+/** What is remembered of an object: which hosts it claims, and a digest that tells whether anything that matters changed. */
+export interface SourceRecord {
+  /** `Ingress/shop/web`. */
+  readonly source: string;
+  readonly digest: string;
+  /** Keys of the claimed hosts, sorted. */
+  readonly hosts: readonly string[];
+}
+
+export type SourceRecords = ReadonlyMap<string, SourceRecord>;
+
+/** `detail` is whatever else of the object decides: its uid, what was refused of it. */
+export function recordOf(source: string, claims: readonly Claim[], detail: unknown): SourceRecord {
+  const facts = claims.map(({ priority, mapping, created, ...claim }) => [hostKey(claim), priority, mapping, created]);
+  const digest = createHash('sha256')
+    .update(JSON.stringify([facts, detail]))
+    .digest('hex')
+    .slice(0, 12);
+  return { source, digest, hosts: [...new Set(claims.map(hostKey))].sort(compareBytes) };
+}
+
+const line = /^([A-Za-z]+\/[a-z0-9-]*\/[a-z0-9.-]+) ([0-9a-f]{12}) ([a-z0-9.*,-]*)$/;
+
+export function formatRecords(records: Iterable<SourceRecord>): string {
+  return [...records]
+    .map(({ source, digest, hosts }) => `${source} ${digest} ${hosts.join()}\n`)
+    .sort(compareBytes)
+    .join('');
+}
+
+/** Undefined when a line is not what `formatRecords` writes. */
+export function parseRecords(text: string): SourceRecords | undefined {
+  const records = new Map<string, SourceRecord>();
+  for (const each of text.split('\n').slice(0, -1)) {
+    const [, source, digest, hosts = ''] = line.exec(each) ?? [];
+    if (source === undefined || digest === undefined) {
+      return undefined;
+    }
+    records.set(source, { source, digest, hosts: hosts === '' ? [] : hosts.split(',') });
+  }
+  return records;
+}

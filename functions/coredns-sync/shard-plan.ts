@@ -1,0 +1,78 @@
+import { ranked, type Claim } from './claim.ts';
+import type { DnsFacts } from './integration/types.ts';
+import { shardLimit } from './limit.ts';
+import type { Known } from './memory.ts';
+import type { Policy } from './policy.ts';
+import { chooseMode, type ModeChoice } from './render-mode.ts';
+import { hostKey } from './rule.ts';
+import { bytesOf, changedAt, changesRules, renderShard, shardOf, type Shard, type ShardContent } from './shard.ts';
+import type { Wanted } from './sources/wanted.ts';
+
+/** What a shard is and should be. */
+export interface ShardPlan {
+  readonly shard: Shard;
+  readonly content: ShardContent;
+  /** CoreDNS gets other rules by it. */
+  readonly changesRules: boolean;
+}
+
+interface Basis {
+  readonly policy: Policy;
+  readonly known: Known;
+}
+
+export function planShard(shard: Shard, claims: readonly Claim[], { policy, known }: Basis): ShardPlan {
+  const { mode } = modeFor(policy, known.facts, { shards: known.layout.shards, claims });
+  const content = renderShard(shard.index, claims, policy, mode);
+  return { shard, content, changesRules: changesRules(shard, content, policy) };
+}
+
+/** How rules are written, from what every instance knows: equal claims must give equal bytes everywhere. */
+export function modeFor(
+  { config }: Policy,
+  facts: DnsFacts | undefined,
+  { shards, claims }: { readonly shards: number; readonly claims: readonly Claim[] },
+): ModeChoice {
+  const spread = shards > 1; // then there are many, wherever the wildcards are
+  return chooseMode({
+    setting: config.RENDER_MODE,
+    hosts: spread ? Infinity : ranked(claims).size,
+    wildcards: spread || claims.some(({ match }) => match !== 'exact'),
+    exactMaxHosts: config.EXACT_MAX_HOSTS,
+    version: facts?.version,
+    redispatch: facts?.redispatch ?? false,
+  });
+}
+
+/** Shards with the claims of some objects replaced. `crowded`: they no longer fit, and there is room in more ConfigMaps. */
+export function replaceClaims(
+  shards: Iterable<Shard>,
+  changed: readonly Wanted[],
+  basis: Basis,
+): readonly ShardPlan[] | 'crowded' {
+  const { layout } = basis.known;
+  const sources = new Set(changed.map(({ source }) => source));
+  const added = Map.groupBy(
+    changed.flatMap(({ claims }) => claims),
+    (claim) => shardOf(hostKey(claim), layout.shards),
+  );
+  const plans: ShardPlan[] = [];
+  for (const shard of shards) {
+    const kept = (shard.claims ?? []).filter(({ source }) => !sources.has(source));
+    const plan = planShard(shard, [...kept, ...(added.get(shard.index) ?? [])], basis);
+    if (bytesOf(plan.content) > shardLimit(basis.policy, basis.known)) {
+      return 'crowded';
+    }
+    plans.push(plan);
+  }
+  return plans;
+}
+
+/** How long until every shard with other rules may be written again, by the clock of the API server. */
+export function waitMs(plans: readonly ShardPlan[], intervalMs: number, now: Date): number {
+  const due = plans
+    .filter((plan) => plan.changesRules)
+    .map(({ shard }) => (changedAt(shard)?.getTime() ?? -Infinity) + intervalMs - now.getTime());
+  // A stamp from the future is none of ours: it must not stop anything for longer than an interval.
+  return Math.min(Math.max(0, ...due), intervalMs);
+}

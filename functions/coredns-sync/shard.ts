@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type { ConfigMap } from '../../lib/kube/resource.ts';
+import { checkFiles, isSound } from './check.ts';
+import { annotated, annotationOf, instanceLabel, managedBy, ownerLabels } from './annotation.ts';
+import { formatClaims, parseClaims, ranked, rulesOf, type Claim } from './claim.ts';
+import { stableHash } from './hash.ts';
+import { writeConfigMap, type WriteStep } from './patch.ts';
+import type { Policy } from './policy.ts';
+import { rendererVersion, renderRules, shardKey, type RenderMode } from './render.ts';
+
+/**
+ * A rules ConfigMap: the text that CoreDNS imports and, beside it, the claims that the text comes from. Both are one write,
+ * so that whoever reads it sees rules that are exactly the winners of those claims, whatever died meanwhile.
+ */
+export interface Shard {
+  readonly index: number;
+  readonly object: ConfigMap | undefined;
+  /** Undefined where they can't be trusted: the ConfigMap is missing, foreign, edited by hand or of other settings. */
+  readonly claims: readonly Claim[] | undefined;
+  /** How many shards there were when it was written. */
+  readonly of: number;
+  readonly owner: 'ours' | 'nobody' | 'other';
+}
+
+/** `dynamic-1.claims`: CoreDNS's glob does not match it, and in a volume of many shards each key is a file of its own. */
+function claimsKey({ config }: Policy, index: number): string {
+  return shardKey(config.DYNAMIC_CONFIG_KEY.replace(/\.[^.]+$/, '.claims'), index);
+}
+
+/** Wildcards must be in the file that CoreDNS imports last, which is that of shard 0. */
+export function shardOf(hostKey: string, shards: number): number {
+  // Salted: the renderer groups hosts by the same hash, and a group must not depend on the number of shards.
+  return hostKey.startsWith('*') ? 0 : stableHash(`shard ${hostKey}`) % shards;
+}
+
+export function shardName({ rulesName }: Policy, index: number): string {
+  return index === 0 ? rulesName : `${rulesName}-${index}`;
+}
+
+export function readShard(index: number, object: ConfigMap | undefined, policy: Policy): Shard {
+  const owner = ownerOf(object, policy);
+  const lines = object?.data?.[claimsKey(policy, index)] ?? '';
+  const intact =
+    owner === 'ours' &&
+    annotationOf(object, 'mappings') === mappingsDigest(policy) &&
+    annotationOf(object, 'content-sha256') === digestOf(rulesIn(object, index, policy), lines);
+  return {
+    index,
+    object,
+    owner,
+    of: Number(annotationOf(object, 'of') ?? 1),
+    claims: intact ? parseClaims(lines) : undefined,
+  };
+}
+
+/** The rules as they are, whoever wrote them. */
+export function rulesIn(object: ConfigMap | undefined, index: number, { config }: Policy): string {
+  return object?.data?.[shardKey(config.DYNAMIC_CONFIG_KEY, index)] ?? '';
+}
+
+/** Written by a release whose rendering we do not know. */
+export function isNewer({ object }: Shard): boolean {
+  return Number(annotationOf(object, 'generation') ?? 0) > rendererVersion;
+}
+
+/** What a shard should hold. */
+export interface ShardContent {
+  readonly claims: readonly Claim[];
+  readonly mode: RenderMode;
+  /** What CoreDNS imports. */
+  readonly rules: string;
+  /** Hosts whose rules failed the last check, and are left out. */
+  readonly unsound: number;
+}
+
+/** Every text is checked as a whole; a rule that spoils it is left out rather than written. */
+export function renderShard(index: number, claims: readonly Claim[], policy: Policy, mode: RenderMode): ShardContent {
+  const key = shardKey(policy.config.DYNAMIC_CONFIG_KEY, index);
+  const rules = rulesOf(
+    claims,
+    policy.mappings.map(({ target }) => target),
+  );
+  const files = renderRules(rules, { mode, key });
+  if (checkFiles(files).length === 0) {
+    return { claims, mode, rules: files[key] ?? '', unsound: 0 };
+  }
+  const sound = rules.filter((rule) => isSound(rule, mode));
+  return {
+    claims,
+    mode,
+    rules: renderRules(sound, { mode, key })[key] ?? '',
+    unsound: rules.length - sound.length,
+  };
+}
+
+export function bytesOf({ claims, rules }: ShardContent): number {
+  return Buffer.byteLength(rules) + Buffer.byteLength(formatClaims(claims));
+}
+
+export interface Stamps {
+  /** How many shards there are now. */
+  readonly shards: number;
+  readonly changedAt: Date;
+  /** The newest resourceVersion that the claims rest on. */
+  readonly observed: string;
+}
+
+/** Undefined when nothing of it would change. */
+export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, policy: Policy): WriteStep | undefined {
+  const { claims, mode, rules } = content;
+  const lines = formatClaims(claims);
+  const hosts = ranked(claims).size;
+  const kept = {
+    namespace: policy.config.COREDNS_NAMESPACE,
+    name: shardName(policy, shard.index),
+    data: { [shardKey(policy.config.DYNAMIC_CONFIG_KEY, shard.index)]: rules, [claimsKey(policy, shard.index)]: lines },
+    labels: ownerLabels(policy.config.INSTANCE),
+    annotations: annotated({
+      'content-sha256': digestOf(rules, lines),
+      'render-mode': mode,
+      hosts: String(hosts),
+      losing: String(claims.length - hosts),
+      generation: String(rendererVersion),
+      mappings: mappingsDigest(policy),
+      of: String(stamps.shards),
+    }),
+  };
+  const why = `${hosts} hosts`;
+  if (writeConfigMap(shard.object, kept, why) === undefined) {
+    return undefined;
+  }
+  // Stamps ride on a write that happens anyway: they never cause one.
+  const riding = annotated({
+    'observed-rv': newest(stamps.observed, annotationOf(shard.object, 'observed-rv') ?? '0'),
+    ...(changesRules(shard, content, policy) ? { 'changed-at': stamps.changedAt.toISOString() } : {}),
+  });
+  return writeConfigMap(shard.object, { ...kept, annotations: { ...kept.annotations, ...riding } }, why);
+}
+
+/** Does CoreDNS get other rules by this? */
+export function changesRules({ object, index }: Shard, { rules }: ShardContent, policy: Policy): boolean {
+  return object === undefined || rulesIn(object, index, policy) !== rules;
+}
+
+export function changedAt({ object }: Shard): Date | undefined {
+  const text = annotationOf(object, 'changed-at');
+  const date = new Date(text ?? '');
+  return text === undefined || Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+/** Of two resourceVersions of one cluster, which have been comparable numbers all along. */
+export function newest(left: string, right: string): string {
+  return Number(right) > Number(left) ? right : left;
+}
+
+/** The claims of other mappings lead elsewhere: they must be made anew. */
+function mappingsDigest({ mappings }: Policy): string {
+  return createHash('sha256').update(JSON.stringify(mappings)).digest('hex').slice(0, 12);
+}
+
+function digestOf(rules: string, claims: string): string {
+  return createHash('sha256').update(`${rendererVersion}\n${rules}\0${claims}`).digest('hex');
+}
+
+/** The peer's label names its own manager: that one, and no label at all, may be adopted. */
+function ownerOf(object: ConfigMap | undefined, { config }: Policy): Shard['owner'] {
+  const { [managedBy]: manager, [instanceLabel]: instance } = object?.metadata?.labels ?? {};
+  if (object === undefined) {
+    return 'nobody';
+  }
+  if (manager === 'coredns-sync' && instance === config.INSTANCE) {
+    return 'ours';
+  }
+  return manager === undefined && instance === undefined ? 'nobody' : 'other';
+}

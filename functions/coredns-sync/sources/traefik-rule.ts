@@ -1,0 +1,110 @@
+/**
+ * The hosts that a rule of Traefik names in `Host(…)`, as they are written. What stands behind a `!` names no host, and
+ * patterns (`HostRegexp`) are no names. Undefined for a rule that Traefik would refuse.
+ */
+export function hostsOfRule(rule: string): readonly string[] | undefined {
+  const tokens = tokenize(rule);
+  const parser = tokens === undefined ? undefined : parseAny({ tokens, at: 0, hosts: [], negated: false });
+  return parser?.at === tokens?.length ? parser?.hosts : undefined;
+}
+
+type Token =
+  { readonly kind: 'name' | 'text'; readonly value: string } | { readonly kind: '(' | ')' | ',' | '!' | '&&' | '||' };
+
+interface Parser {
+  readonly tokens: readonly Token[];
+  readonly at: number;
+  readonly hosts: readonly string[];
+  readonly negated: boolean;
+}
+
+/** Longer rules are not looked at: a tenant's text must not keep us busy. */
+const longestRule = 65_536;
+const token = /\s*(?:(&&|\|\||[(),!])|([A-Za-z][A-Za-z0-9]*)|`([^`]*)`|"((?:[^"\\]|\\.)*)")/y;
+
+function tokenize(rule: string): readonly Token[] | undefined {
+  const text = rule.trimEnd();
+  if (text.length > longestRule) {
+    return undefined;
+  }
+  const tokens: Token[] = [];
+  token.lastIndex = 0;
+  while (token.lastIndex < text.length) {
+    const found = token.exec(text);
+    if (found === null) {
+      return undefined;
+    }
+    tokens.push(tokenOf(found));
+  }
+  return tokens;
+}
+
+function tokenOf([, sign, name, raw, quoted]: RegExpExecArray): Token {
+  if (sign !== undefined) {
+    return { kind: sign as '(' };
+  }
+  return name === undefined ? { kind: 'text', value: raw ?? unquote(quoted ?? '') } : { kind: 'name', value: name };
+}
+
+/** Only what a host may hold matters here: an escape of anything else makes the host invalid either way. */
+function unquote(text: string): string {
+  return text.replace(/\\(.)/gs, '$1');
+}
+
+function parseAny(parser: Parser): Parser | undefined {
+  return parseChain(parser, '||', (next) => parseChain(next, '&&', parseUnary));
+}
+
+function parseChain(
+  parser: Parser,
+  sign: '||' | '&&',
+  operand: (parser: Parser) => Parser | undefined,
+): Parser | undefined {
+  let last = operand(parser);
+  while (last !== undefined && kindAt(last) === sign) {
+    last = operand(advance(last));
+  }
+  return last;
+}
+
+function parseUnary(parser: Parser): Parser | undefined {
+  const kind = kindAt(parser);
+  if (kind === '!') {
+    const operand = parseUnary({ ...advance(parser), negated: !parser.negated });
+    return operand === undefined ? undefined : { ...operand, negated: parser.negated };
+  }
+  if (kind === '(') {
+    return expect(')', parseAny(advance(parser)));
+  }
+  return kind === 'name' ? parseCall(parser) : undefined;
+}
+
+function parseCall(parser: Parser): Parser | undefined {
+  const values: string[] = [];
+  let last = expect('(', advance(parser));
+  while (last !== undefined && kindAt(last) === 'text') {
+    values.push(valueAt(last));
+    const next = advance(last);
+    last = kindAt(next) === ',' ? advance(next) : next;
+  }
+  const end = expect(')', last);
+  const names = valueAt(parser) === 'Host' && !parser.negated;
+  return end === undefined ? undefined : { ...end, hosts: names ? [...end.hosts, ...values] : end.hosts };
+}
+
+function valueAt({ tokens, at }: Parser): string {
+  const found = tokens[at];
+  return found !== undefined && 'value' in found ? found.value : '';
+}
+
+function kindAt({ tokens, at }: Parser): Token['kind'] | undefined {
+  return tokens[at]?.kind;
+}
+
+function advance(parser: Parser): Parser {
+  return { ...parser, at: parser.at + 1 };
+}
+
+function expect(kind: Token['kind'], parser: Parser | undefined): Parser | undefined {
+  return parser !== undefined && kindAt(parser) === kind ? advance(parser) : undefined;
+}

@@ -1,0 +1,202 @@
+import { kubeconfigAccess } from '../../lib/kube/access.ts';
+import type { Call } from '../../lib/kube/client.ts';
+import {
+  configMaps,
+  deployments,
+  ingresses,
+  namespaces,
+  type ConfigMap,
+  type Ingress,
+} from '../../lib/kube/resource.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
+import type { Running } from '../../lib/main.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../lib/sandbox/sandbox.ts';
+import corednsSync from '../../functions/coredns-sync/index.ts';
+import { binaryEvent, send, startApp } from '../http.ts';
+
+export const rulesName = 'coredns-ingress-sync-rewrite-rules';
+export const target = 'ingress-nginx-controller.ingress-nginx.svc.cluster.local.';
+const own = 'kube-reflex';
+
+export const kubeadmCorefile = `.:53 {
+    errors
+    health {
+       lameduck 5s
+    }
+    ready
+    kubernetes cluster.local in-addr.arpa ip6.arpa {
+       pods insecure
+       fallthrough in-addr.arpa ip6.arpa
+       ttl 30
+    }
+    prometheus :9153
+    forward . /etc/resolv.conf {
+       max_concurrent 1000
+    }
+    cache 30
+    loop
+    reload
+    loadbalance
+}
+`;
+
+/** A cluster with CoreDNS as kubeadm installs it, and the function. */
+export interface World extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly calls: Call[];
+  readonly app: Running;
+  /** Starts a further process of the function. */
+  readonly another: (environment?: Environment) => Promise<Running>;
+  readonly ingress: (name: string, hosts: readonly string[], options?: IngressOptions) => Promise<KubeObject>;
+  readonly change: (name: string, edit: (ingress: Ingress) => void, namespace?: string) => Promise<KubeObject>;
+  readonly remove: (name: string, namespace?: string) => Promise<void>;
+  /** Sends what a source would about an Ingress, and answers with the status. */
+  readonly tell: (change: 'add' | 'update' | 'delete', name: string, options?: Told) => Promise<number>;
+  readonly tick: () => Promise<number>;
+  readonly rules: (index?: number) => ConfigMap | undefined;
+  /** The lines of all rules, without comments. */
+  readonly lines: () => readonly string[];
+  readonly state: () => ConfigMap | undefined;
+  readonly conditions: () => Record<string, string>;
+  /** Calls that changed something since the last look. */
+  readonly writes: () => readonly string[];
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface IngressOptions {
+  readonly namespace?: string;
+  readonly className?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface Told {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly namespace?: string;
+  readonly to?: Running;
+}
+
+export async function openWorld(environment: Environment = {}, options: SandboxOptions = {}): Promise<World> {
+  const sandbox = await startSandbox({ controllers: false, ...options });
+  for (const name of [own, 'shop', 'a', 'b', 'prod']) {
+    await sandbox.api.create(namespaces, { metadata: { name } });
+  }
+  await sandbox.api.create(configMaps, coreConfigMap(kubeadmCorefile));
+  await sandbox.api.create(deployments, coreDeployment('registry.k8s.io/coredns/coredns:v1.12.1'));
+  const calls: Call[] = [];
+  const running: Running[] = [];
+
+  async function another(more: Environment = {}): Promise<Running> {
+    const app = await startApp(corednsSync, {
+      access: kubeconfigAccess(JSON.stringify(sandbox.kubeconfig)),
+      environment: { POD_NAMESPACE: own, ...environment, ...more },
+      observe: (call) => calls.push(call),
+    });
+    running.push(app);
+    return app;
+  }
+
+  const app = await another();
+  let counted = 0;
+
+  function rules(index = 0): ConfigMap | undefined {
+    const name = index === 0 ? rulesName : `${rulesName}-${index}`;
+    return sandbox.api.get(configMaps, name, 'kube-system');
+  }
+
+  function state(): ConfigMap | undefined {
+    return sandbox.api.get(configMaps, 'coredns-sync-state', own);
+  }
+
+  async function tell(change: 'add' | 'update' | 'delete', name: string, told: Told = {}): Promise<number> {
+    const { kind = 'Ingress', apiVersion = 'networking.k8s.io/v1', namespace = 'shop', to = app } = told;
+    const type = `dev.knative.apiserver.ref.${change}`;
+    return (await send(to.url, binaryEvent({ type, kind, apiVersion, namespace, name }))).status;
+  }
+
+  return {
+    sandbox,
+    calls,
+    app,
+    another,
+    tell,
+    rules,
+    state,
+    ingress: (name, hosts, options = {}) => sandbox.api.create(ingresses, ingressOf(name, hosts, options)),
+    change: async (name, edit, namespace = 'shop') => {
+      const current = structuredClone(sandbox.api.get(ingresses, name, namespace)) as Ingress;
+      edit(current);
+      return sandbox.api.update(ingresses, current);
+    },
+    remove: (name, namespace = 'shop') => sandbox.api.remove(ingresses, { name, namespace }),
+    tick: async () => (await send(app.url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
+    lines: () =>
+      [0, ...Array.from({ length: 31 }, (_, index) => index + 1)]
+        .flatMap((index) =>
+          (rules(index)?.data?.[index === 0 ? 'dynamic.server' : `dynamic-${index}.server`] ?? '').split('\n'),
+        )
+        .filter((line) => line !== '' && !line.startsWith('#')),
+    conditions: () => JSON.parse(state()?.data?.['conditions'] ?? '{}') as Record<string, string>,
+    writes: () => {
+      const since = calls.slice(counted);
+      counted = calls.length;
+      return since
+        .filter(({ verb }) => verb !== 'get' && verb !== 'list')
+        .map(({ verb, resource }) => `${verb} ${resource}`);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(running.map((each) => each.close()));
+      await sandbox.close();
+    },
+  };
+}
+
+/** The line that leads a host to the target of the default settings. */
+export function lineOf(host: string, to = target): string {
+  return `rewrite name exact ${host} ${to}`;
+}
+
+export function ingressOf(name: string, hosts: readonly string[], options: IngressOptions = {}): Ingress {
+  const { namespace = 'shop', annotations = {} } = options;
+  const className = 'className' in options ? options.className : 'nginx';
+  const backend = { service: { name: 'web', port: { number: 80 } } };
+  return {
+    metadata: { name, namespace, annotations },
+    spec: {
+      ...(className === undefined ? {} : { ingressClassName: className }),
+      rules: hosts.map((host) => ({ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } })),
+    },
+  };
+}
+
+export function coreConfigMap(corefile: string): ConfigMap {
+  return { metadata: { name: 'coredns', namespace: 'kube-system' }, data: { Corefile: corefile } };
+}
+
+export function coreDeployment(image: string): KubeObject {
+  const labels = { 'k8s-app': 'kube-dns' };
+  return {
+    metadata: { name: 'coredns', namespace: 'kube-system', labels },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [
+            {
+              name: 'coredns',
+              image,
+              args: ['-conf', '/etc/coredns/Corefile'],
+              volumeMounts: [{ name: 'config-volume', mountPath: '/etc/coredns', readOnly: true }],
+            },
+          ],
+          volumes: [
+            { name: 'config-volume', configMap: { name: 'coredns', items: [{ key: 'Corefile', path: 'Corefile' }] } },
+          ],
+        },
+      },
+    },
+  } as KubeObject;
+}
