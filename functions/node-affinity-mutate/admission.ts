@@ -45,10 +45,9 @@ function admit(request: AdmissionRequest, context: Context<Config>): Allowed {
     countDecision(context, decision, dryRun);
     const { reason, rules, patch } = decision;
     if (patch.length > 0) {
-      context.log.debug(
-        { uid: request.uid, namespace: request.namespace, name: request.name, reason, rules },
-        'mutated',
-      );
+      const { uid, namespace, name } = request;
+      const did = rules.length === 0 ? `annotated (${reason})` : `gave it the preferences of rule ${rules.join(', ')}`;
+      context.log.debug({ uid, kind: 'Pod', namespace, name, did }, 'admitted');
     }
     return { allow: true, patch, ...audit(context.config, { decision: reason, rule: rules.join(',') }) };
   } catch (error) {

@@ -143,14 +143,15 @@ function subscriptionOf(
 }
 
 /** Readable lines on a terminal, JSON otherwise. */
-function terminalLog(level: string): Logger {
+function terminalLog(asked: string | undefined): Logger {
   if (!process.stdout.isTTY) {
-    return createLog({ level, readable: false });
+    return createLog({ level: asked ?? 'info', readable: false });
   }
+  const level = asked ?? 'debug';
   return pino(
     { level, base: {}, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
     {
-      write: (line) => process.stdout.write(liveLine(line) ?? ''),
+      write: (line) => process.stdout.write(liveLine(line, { details: asked !== undefined }) ?? ''),
     },
   );
 }
@@ -161,7 +162,7 @@ async function main(): Promise<void> {
     process.stdout.write(`${usage}\n`);
     return;
   }
-  const log = terminalLog(process.env['LOG_LEVEL'] ?? 'info');
+  const log = terminalLog(process.env['LOG_LEVEL']);
   const started = await start(options, process.env, log);
   // Whoever reads our lines may have seen enough.
   process.stdout.on('error', () => process.exit(0));

@@ -120,11 +120,16 @@ describe('a live line', () => {
     ],
     [{ ...handled, msg: 'step' }, undefined],
     [
+      { ...handled, level: 'debug', msg: 'admitted', kind: 'Pod', namespace: 'a', name: 'b', did: 'gave it c' },
+      '10:20:30  Pod a/b created → host-census → gave it c\n',
+    ],
+    [{ ...handled, level: 'debug', msg: 'ignored' }, undefined],
+    [
       { level: 'warn', time: handled.time, msg: 'failed', reason: 'no' },
       '10:20:30 !                      failed reason=no\n',
     ],
   ])('tells %j', (record, line) => {
-    expect(liveLine(JSON.stringify(record))).toBe(line);
+    expect(liveLine(JSON.stringify(record), { details: false })).toBe(line);
   });
 });
 
