@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from '@jest/globals';
+import { functionMetrics, createMetrics } from '../lib/metrics.ts';
+import { measuresOf } from '../lib/tls/measures.ts';
+
+/** Names of series in any expression of the file, without what Prometheus derives from a histogram. */
+async function metricsIn(file: string): Promise<Set<string>> {
+  const text = await readFile(file, 'utf8');
+  return new Set((text.match(/\bkube_reflex_[a-z_.+]+/g) ?? []).map((name) => name.replace(/_bucket$/, '')));
+}
+
+it.each(['deploy/monitoring/rules.yaml', 'deploy/monitoring/dashboard.json'])(
+  '%s asks only for metrics that there are',
+  async (file) => {
+    const { registry } = createMetrics('1.2.3');
+    measuresOf(functionMetrics(registry, 'some-function'));
+    const known = registry.getMetricsAsArray().map(({ name }) => name);
+    const asked = await metricsIn(file);
+
+    expect(asked.size).toBeGreaterThan(4);
+    for (const name of asked) {
+      expect(known).toContainEqual(expect.stringMatching(new RegExp(`^${name}$`)));
+    }
+  },
+);
