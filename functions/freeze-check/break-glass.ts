@@ -35,6 +35,12 @@ function question(
 ): SubjectAccessReview {
   const { plural } = kind === 'ChangeFreeze' ? changeFreezes : maintenanceWindows;
   return {
-    spec: { user: username, uid, groups, extra, resourceAttributes: { verb: 'bypass', group, resource: plural, name } },
+    spec: {
+      user: username,
+      uid,
+      groups: [...groups],
+      extra: structuredClone(extra) as Record<string, string[]>,
+      resourceAttributes: { verb: 'bypass', group, resource: plural, name },
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { defineFunction } from '../../lib/function/define.ts';
 import { Config } from './config.ts';
+import { policyKinds } from './kinds/definitions.ts';
 import { measure } from './measure.ts';
 import { reconcile } from './reconcile.ts';
 import { admissions } from './registration.ts';
@@ -10,9 +11,11 @@ export default defineFunction<Config>({
   name: 'freeze-check',
   summary: 'refuses changes during freezes and outside maintenance windows',
   config: Config,
+  kinds: policyKinds,
   on: triggers,
   tick: { schedule: '* * * * *', handle: reconcile },
   admit: admissions,
+  measure,
   permissions: (config) => [...actingRights(config), ...decidingRights(config)],
   scaling: { minScale: 1, maxScale: 2, cpu: '20m', memory: '128Mi' },
 });

@@ -3,7 +3,13 @@ import { parseConfig, type Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import { webhookConfigurations } from '../manifests/webhook.ts';
 import { standardSite } from '../manifests/manifest.ts';
-import { groupVersion, mutatingWebhooks, namespaces, validatingWebhooks } from '../kube/resource.ts';
+import {
+  customResourceDefinitions,
+  groupVersion,
+  mutatingWebhooks,
+  namespaces,
+  validatingWebhooks,
+} from '../kube/resource.ts';
 import type { KubeObject } from '../kube/wire.ts';
 import { pause } from '../pause.ts';
 import type { InternalApi } from '../sandbox/internal.ts';
@@ -21,7 +27,7 @@ export interface WorldOptions {
   readonly webhooks: URL | undefined;
 }
 
-/** What an installation sets up in a cluster: the namespace of the functions and their webhooks. */
+/** What an installation sets up in a cluster: the namespace of the functions, their kinds and their webhooks. */
 export async function fillSandbox(sandbox: Sandbox | undefined, options: WorldOptions): Promise<void> {
   if (sandbox === undefined) {
     return;
@@ -31,6 +37,9 @@ export async function fillSandbox(sandbox: Sandbox | undefined, options: WorldOp
   const site = { ...standardSite, namespace };
   if (api.get(namespaces, namespace) === undefined) {
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  }
+  for (const kind of definitions.flatMap(({ kinds = [] }) => kinds)) {
+    await api.create(customResourceDefinitions, kind as KubeObject);
   }
   for (const { name, config, admit } of webhooks === undefined ? [] : definitions) {
     const admissions = admit?.(parseConfig(config, settings, name), site) ?? [];

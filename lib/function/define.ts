@@ -32,6 +32,8 @@ export interface Definition<C = unknown> {
   readonly permissions?: (config: C, site: Site) => readonly Permission[];
   /** Why no admission request should be sent here yet, such as before the first snapshot; `undefined` when ready. */
   readonly ready?: (context: Context<C>) => string | undefined;
+  /** The kinds it brings, in a file of their own: they stay, with all objects of them, when the function goes. */
+  readonly kinds?: readonly Manifest[];
   /** What else comes with an installation, whole: its own kinds, a policy that confines its account. */
   readonly objects?: (config: C, site: Site) => readonly Manifest[];
   readonly scaling?: Scaling;

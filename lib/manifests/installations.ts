@@ -47,9 +47,13 @@ export async function updateManifests(
 
 function functionFiles(definitions: readonly Definition[], platform: typeof knative): Map<string, string> {
   return new Map(
-    definitions.map((definition) => [
-      `${definition.name}.yaml`,
-      functionFile(definition.name, renderFunction(definition, standardSite, { platform })),
-    ]),
+    definitions.flatMap((definition) => {
+      const { name, kinds = [] } = definition;
+      const rendered = renderFunction(definition, standardSite, { platform });
+      const own: [string, string] = [`${name}.yaml`, functionFile(name, rendered)];
+      return kinds.length === 0
+        ? [own]
+        : [[`${name}-kinds.yaml`, functionFile(name, { manifests: kinds, placeholders: {} })], own];
+    }),
   );
 }
