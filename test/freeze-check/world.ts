@@ -36,6 +36,8 @@ export interface ReplicaOptions {
   readonly name?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly observe?: (call: Call) => void;
+  /** Makes it listen for reviews. */
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** Goes by the time of the machine instead of the clock that tests turn. */
   readonly followsTime?: boolean;
 }
@@ -76,13 +78,14 @@ export async function openWorld({ kinds, at }: WorldOptions): Promise<World> {
   }
 
   async function replica(options: ReplicaOptions = {}): Promise<Replica> {
-    const { name = 'replica', environment = {}, observe, followsTime = false } = options;
+    const { name = 'replica', environment = {}, observe, tls, followsTime = false } = options;
     const access = await accountOf(sandbox, name);
     const app = await startApp(freezeCheck, {
       access,
       environment: { POD_NAMESPACE: 'kube-reflex', ...environment },
       now: () => (followsTime ? new Date() : time),
       ...(observe === undefined ? {} : { observe }),
+      ...(tls === undefined ? {} : { tls }),
     });
     const user = `system:serviceaccount:kube-reflex:${name}`;
     const started = replicaAt({ app, user, sandbox });
