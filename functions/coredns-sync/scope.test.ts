@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { parseConfig } from '../../lib/function/config.ts';
+import { ingressClasses } from '../../lib/kube/resource.ts';
+import { lineOf, openWorld, type Environment, type World } from '../../test/coredns-sync/world.ts';
+import { Config } from './config.ts';
+
+describe('what counts', () => {
+  let world: World;
+
+  async function after(
+    environment: Environment,
+    arrange: (world: World) => Promise<unknown>,
+  ): Promise<readonly string[]> {
+    world = await openWorld(environment);
+    await arrange(world);
+    expect(await world.tick()).toBe(204);
+    return world.lines();
+  }
+
+  afterEach(async () => world[Symbol.asyncDispose]());
+
+  it.each([
+    ['true', [lineOf('api.example.com')]],
+    ['false', []],
+  ])('CS-11 the legacy class annotation counts with LEGACY_CLASS_ANNOTATION=%s as it says', async (value, expected) => {
+    const annotations = { 'kubernetes.io/ingress.class': 'nginx' };
+    const lines = await after({ LEGACY_CLASS_ANNOTATION: value }, ({ ingress }) =>
+      ingress('web', ['api.example.com'], { className: undefined, annotations }),
+    );
+
+    expect(lines).toEqual(expected);
+  });
+
+  it.each([
+    ['default', [lineOf('api.example.com')]],
+    ['ignore', []],
+  ])(
+    'CS-12 an Ingress without class belongs to the default one with UNCLASSED=%s as it says',
+    async (value, expected) => {
+      const lines = await after({ UNCLASSED: value }, async ({ ingress, sandbox }) => {
+        await ingress('web', ['api.example.com'], { className: undefined });
+        await sandbox.api.create(ingressClasses, {
+          metadata: { name: 'nginx', annotations: { 'ingressclass.kubernetes.io/is-default-class': 'true' } },
+          spec: { controller: 'k8s.io/ingress-nginx' },
+        } as object);
+      });
+
+      expect(lines).toEqual(expected);
+    },
+  );
+
+  it('CS-13 only namespaces that are watched and not excluded count', async () => {
+    const environment = { WATCH_NAMESPACES: ' a , ,b', EXCLUDE_NAMESPACES: 'b' };
+    const lines = await after(environment, async ({ ingress }) => {
+      for (const namespace of ['a', 'b', 'prod']) {
+        await ingress('web', [`${namespace}.example.com`], { namespace });
+      }
+    });
+
+    expect(lines).toEqual([lineOf('a.example.com')]);
+  });
+
+  it('CS-13 an event from elsewhere is answered before any call', async () => {
+    world = await openWorld({ WATCH_NAMESPACES: 'a', EXCLUDE_INGRESSES: 'legacy' });
+    await world.ingress('web', ['b.example.com'], { namespace: 'b' });
+
+    expect(await world.tell('add', 'web', { namespace: 'b' })).toBe(204);
+    expect(await world.tell('add', 'legacy', { namespace: 'a' })).toBe(204);
+    expect(world.calls).toEqual([]);
+  });
+
+  it('CS-14 Ingresses are left out by name or by namespace and name, and half entries mean nothing', async () => {
+    const lines = await after({ EXCLUDE_INGRESSES: 'legacy,prod/x,/y,z/' }, async ({ ingress }) => {
+      await ingress('legacy', ['legacy.example.com']);
+      await ingress('x', ['prod-x.example.com'], { namespace: 'prod' });
+      await ingress('x', ['shop-x.example.com']);
+      await ingress('y', ['y.example.com']);
+      await ingress('z', ['z.example.com']);
+    });
+
+    expect(lines).toEqual(['shop-x', 'y', 'z'].map((name) => lineOf(`${name}.example.com`)));
+  });
+
+  it('a namespace counts by its labels where NAMESPACE_SELECTOR says so', async () => {
+    const environment = { NAMESPACE_SELECTOR: 'kubernetes.io/metadata.name in (a)', MIN_WRITE_INTERVAL_MS: '0' };
+    const lines = await after(environment, async ({ ingress }) => {
+      await ingress('web', ['a.example.com'], { namespace: 'a' });
+      await ingress('web', ['b.example.com'], { namespace: 'b' });
+    });
+    await world.ingress('more', ['more.example.com'], { namespace: 'a' });
+    await world.tell('add', 'more', { namespace: 'a' });
+
+    expect(lines).toEqual([lineOf('a.example.com')]);
+    expect(world.lines()).toEqual([lineOf('a.example.com'), lineOf('more.example.com')]);
+  });
+
+  it('priority counts only where PRIORITY_NAMESPACES allows it', async () => {
+    const annotations = { 'coredns-ingress-sync-priority': '9' };
+    const mappings = ['one', 'two'].map((name) => ({ ingressClass: name, targetCNAME: `${name}.svc.example.` }));
+    const environment = { PRIORITY_NAMESPACES: 'a', INGRESS_CLASS_MAPPINGS: JSON.stringify(mappings) };
+    const lines = await after(environment, async ({ ingress }) => {
+      await ingress('first', ['x.example.com', 'y.example.com'], { className: 'one' });
+      await ingress('second', ['x.example.com'], { className: 'two', namespace: 'a', annotations });
+      await ingress('third', ['y.example.com'], { className: 'two', namespace: 'b', annotations });
+    });
+
+    expect(lines).toEqual([lineOf('x.example.com', 'two.svc.example.'), lineOf('y.example.com', 'one.svc.example.')]);
+  });
+});
+
+describe('wrong settings', () => {
+  it.each([
+    ['not JSON', '{'],
+    ['no list', '{"ingressClass":"nginx","targetCNAME":"a.svc."}'],
+    ['a missing target', '[{"ingressClass":"nginx"}]'],
+    ['an empty target', '[{"ingressClass":"nginx","targetCNAME":""}]'],
+    ['a target that is no name', '[{"ingressClass":"nginx","targetCNAME":"a b"}]'],
+    ['a missing class', '[{"targetCNAME":"a.svc."}]'],
+    ['one bad entry of two', '[{"ingressClass":"nginx","targetCNAME":"a.svc."},{}]'],
+  ])('CS-25 mappings that are %s stop the start and name the variable', (_what, value) => {
+    expect(() => parseConfig(Config, { INGRESS_CLASS_MAPPINGS: value })).toThrow(
+      /INGRESS_CLASS_MAPPINGS must be a JSON list/,
+    );
+  });
+
+  it.each([
+    ['TARGET_CNAME', 'a b'],
+    ['RENDER_MODE', 'fancy'],
+    ['MAX_SHARDS', '3'],
+    ['COREDNS_AUTO_CONFIGURE', 'perhaps'],
+    ['NAMESPACE_SELECTOR', 'a in'],
+  ])('CS-25 %s=%s stops the start and names the variable', (name, value) => {
+    expect(() => parseConfig(Config, { [name]: value })).toThrow(name);
+  });
+});
