@@ -70,7 +70,12 @@ interface Traits {
 }
 
 /** A Deployment as reviews carry it. */
-export function deployment({ image = 'web:1', replicas = 1, labels = { app: 'web' }, annotations = {} }: Traits = {}): Deployment {
+export function deployment({
+  image = 'web:1',
+  replicas = 1,
+  labels = { app: 'web' },
+  annotations = {},
+}: Traits = {}): Deployment {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
