@@ -4,9 +4,16 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mutatingWebhooks, type MutatingWebhookConfiguration } from '../kube/resource.ts';
 import type { Issued } from '../x509.ts';
 import { certificatesIn, type KeyPair } from './certificate.ts';
-import { ask, handshake, shownBy } from './testing/client.ts';
-import { mintAuthority, mintPair, mountPair } from './testing/mint.ts';
-import { configurationName, configurationObject, host, openSite, type Replica, type Site } from './testing/site.ts';
+import { ask, handshake, shownBy } from '../../test/tls/client.ts';
+import { mintAuthority, mintPair, mountPair } from '../../test/tls/mint.ts';
+import {
+  configurationName,
+  configurationObject,
+  host,
+  openSite,
+  type Replica,
+  type Site,
+} from '../../test/tls/site.ts';
 
 let site: Site;
 let authority: Issued;
@@ -312,7 +319,7 @@ describe('the bundle', () => {
     await site.sandbox.api.update(mutatingWebhooks, {
       ...rest,
       metadata: { ...metadata, annotations: { ...metadata?.annotations, 'gate.kube-reflex.dev/retire-now': leaked } },
-    } as MutatingWebhookConfiguration);
+    });
 
     await replica.upkeep();
 

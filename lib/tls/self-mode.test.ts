@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { secrets, type Secret } from '../kube/resource.ts';
 import { certificatesIn } from './certificate.ts';
 import { phases } from './self-state.ts';
-import { acceptedAt, shownBy } from './testing/client.ts';
-import { openSite, type Replica, type Site } from './testing/site.ts';
+import { acceptedAt, shownBy } from '../../test/tls/client.ts';
+import { openSite, type Replica, type Site } from '../../test/tls/site.ts';
 
 let site: Site;
 
@@ -21,7 +21,7 @@ afterEach(() => site.close());
 const day = 86_400;
 
 function secret(): Secret | undefined {
-  return site.sandbox.api.get(secrets, 'gate-certificates', 'kube-reflex') as Secret | undefined;
+  return site.sandbox.api.get(secrets, 'gate-certificates', 'kube-reflex');
 }
 
 function file(name: string): string {
@@ -178,15 +178,15 @@ describe('a rotation of our own authority', () => {
   });
 
   it('lets one of two that move at once win, and the other look again', async () => {
-    const replicas = [await site.replica('self'), await site.replica('self')];
-    await tick(replicas);
+    const [one, other] = [await site.replica('self'), await site.replica('self')];
+    await tick([one, other]);
     site.pass(250 * day);
-    const ends = await Promise.allSettled(replicas.map(({ upkeep }) => upkeep()));
+    const ends = await Promise.allSettled([one.upkeep(), other.upkeep()]);
 
     expect(ends.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
     expect(new Set(certificatesIn(file('ca.crt'), 'ca.crt').map(String)).size).toBeLessThanOrEqual(2);
-    await tick(replicas);
-    expect(await acceptedAt(site.now(), replicas[0] as Replica, site.trusted())).toBe(true);
+    await tick([one, other]);
+    expect(await acceptedAt(site.now(), one, site.trusted())).toBe(true);
   });
 });
 

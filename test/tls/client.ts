@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import https from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
-import { certificatesIn, isValidAt } from '../certificate.ts';
+import { certificatesIn, isValidAt } from '../../lib/tls/certificate.ts';
 import { host, type Replica } from './site.ts';
 
 /** One request by a client that trusts exactly these authorities. */

@@ -3,25 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import type { Admission, Context } from '../../function/define.ts';
-import { openFront } from '../../http/front.ts';
-import { kubeconfigAccess } from '../../kube/access.ts';
-import { createKube, type Call } from '../../kube/client.ts';
+import type { Admission, Context } from '../../lib/function/define.ts';
+import { openFront } from '../../lib/http/front.ts';
+import { kubeconfigAccess } from '../../lib/kube/access.ts';
+import { createKube, type Call } from '../../lib/kube/client.ts';
 import {
   endpointSlices,
   mutatingWebhooks,
   namespaces,
   type MutatingWebhookConfiguration,
-} from '../../kube/resource.ts';
-import { createTransport } from '../../kube/transport.ts';
-import { functionMetrics } from '../../metrics.ts';
-import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { keeperOf } from '../keeper.ts';
-import { pollCertificate } from '../poll.ts';
-import { servingOf, type Serving } from '../serving.ts';
-import type { TlsConfig, TlsMode } from '../settings.ts';
-import { upkeep } from '../upkeep.ts';
-import { targetsOf } from '../webhooks.ts';
+} from '../../lib/kube/resource.ts';
+import { createTransport } from '../../lib/kube/transport.ts';
+import { functionMetrics } from '../../lib/metrics.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { keeperOf } from '../../lib/tls/keeper.ts';
+import { pollCertificate } from '../../lib/tls/poll.ts';
+import { servingOf, type Serving } from '../../lib/tls/serving.ts';
+import type { TlsConfig, TlsMode } from '../../lib/tls/settings.ts';
+import { upkeep } from '../../lib/tls/upkeep.ts';
+import { targetsOf } from '../../lib/tls/webhooks.ts';
 
 export const functionName = 'gate';
 export const configurationName = 'kube-reflex-gate';
