@@ -1,0 +1,299 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { configMaps, deployments, type ConfigMap } from '../../lib/kube/resource.ts';
+import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
+import {
+  ingressOf,
+  lineOf,
+  openWorld,
+  rulesName,
+  type Environment,
+  type World,
+} from '../../test/coredns-sync/world.ts';
+import { binaryEvent, send } from '../../test/http.ts';
+import { turnedClock } from '../../test/sandbox/turned-clock.ts';
+
+const ingressKind = { group: 'networking.k8s.io', plural: 'ingresses' };
+const configMapEvent = { kind: 'ConfigMap', apiVersion: 'v1', namespace: 'kube-system' };
+
+let world: World;
+
+async function open(environment: Environment = {}, options = {}): Promise<World> {
+  world = await openWorld({ MIN_WRITE_INTERVAL_MS: '0', ...environment }, options);
+  return world;
+}
+
+afterEach(async () => world[Symbol.asyncDispose]());
+
+async function edit(sandbox: Sandbox, name: string, change: (object: ConfigMap) => void): Promise<void> {
+  const object = structuredClone(sandbox.api.get(configMaps, name, 'kube-system')) as ConfigMap;
+  change(object);
+  await sandbox.api.update(configMaps, object);
+}
+
+async function fill({ sandbox }: World, count: number, namespace = 'shop'): Promise<readonly string[]> {
+  const hosts = Array.from({ length: count }, (_, index) => `host-${index}.${namespace}.example.com`);
+  await Promise.all(
+    hosts.map((host, index) => sandbox.api.create(ingressKind, ingressOf(`web-${index}`, [host], { namespace }))),
+  );
+  return hosts;
+}
+
+describe('rules that others touch', () => {
+  it('CS-37 an edit that keeps the labels is undone by its event', async () => {
+    const { ingress, tell, lines, sandbox, writes } = await open();
+    await ingress('web', ['api.example.com']);
+    await tell('add', 'web');
+    await tell('update', rulesName, configMapEvent);
+    await edit(sandbox, rulesName, ({ data }) =>
+      Object.assign(data ?? {}, { 'dynamic.server': 'rewrite name exact a b.\n' }),
+    );
+    writes();
+
+    expect(await tell('update', rulesName, configMapEvent)).toBe(204);
+    expect(lines()).toEqual([lineOf('api.example.com')]);
+  });
+
+  it('the event of an own write costs one read and writes nothing', async () => {
+    const { ingress, tell, calls } = await open();
+    await ingress('web', ['api.example.com']);
+    await tell('add', 'web');
+    const before = calls.length;
+
+    expect(await tell('update', rulesName, configMapEvent)).toBe(204);
+    expect(calls.slice(before).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(['get configmaps']);
+  });
+
+  it('CS-36 a deleted rules ConfigMap returns after its delete event', async () => {
+    const { ingress, tell, lines, sandbox } = await open();
+    await ingress('web', ['api.example.com']);
+    await tell('add', 'web');
+    await sandbox.api.remove(configMaps, { name: rulesName, namespace: 'kube-system' });
+
+    expect(await tell('delete', rulesName, configMapEvent)).toBe(204);
+    expect(lines()).toEqual([lineOf('api.example.com')]);
+  });
+
+  it('CS-47 a rules ConfigMap without data is written', async () => {
+    const { ingress, tell, lines, sandbox } = await open();
+    await sandbox.api.create(configMaps, { metadata: { name: rulesName, namespace: 'kube-system' } });
+    await ingress('web', ['api.example.com']);
+
+    expect(await tell('add', 'web')).toBe(204);
+    expect(lines()).toEqual([lineOf('api.example.com')]);
+  });
+
+  it('leaves alone what another manager owns, says so, and takes it over with ADOPT=true', async () => {
+    const { ingress, tick, sandbox, rules, conditions, another, lines } = await open();
+    const data = { 'dynamic.server': '# peer\nrewrite name exact old.example.com peer.svc.\n', note: 'mine' };
+    const labels = { 'app.kubernetes.io/managed-by': 'coredns-ingress-sync' };
+    await sandbox.api.create(configMaps, {
+      metadata: { name: rulesName, namespace: 'kube-system', labels },
+      data,
+    } as ConfigMap);
+    await ingress('web', ['api.example.com']);
+
+    expect(await tick()).toBe(204);
+    expect(rules()?.data).toEqual(data);
+    expect(conditions()).toMatchObject({ Conflict: expect.stringContaining('ADOPT=true') });
+
+    const adopting = await another({ ADOPT: 'true' });
+    await send(adopting.url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+    expect(lines()).toEqual([lineOf('api.example.com')]);
+    expect(rules()?.data?.['note']).toBe('mine');
+    expect(conditions()).not.toHaveProperty('Conflict');
+  });
+
+  it('an older release does not touch the rules of a newer one', async () => {
+    const { ingress, tick, sandbox, rules, conditions } = await open();
+    await ingress('web', ['api.example.com']);
+    await tick();
+    await edit(sandbox, rulesName, ({ metadata }) =>
+      Object.assign(metadata?.annotations ?? {}, { 'coredns-sync.kube-reflex.dev/generation': '99' }),
+    );
+    const before = rules()?.metadata?.resourceVersion;
+    await ingress('more', ['more.example.com']);
+
+    expect(await tick()).toBe(204);
+    expect(rules()?.metadata?.resourceVersion).toBe(before);
+    expect(conditions()).toHaveProperty('NewerRelease');
+  });
+});
+
+describe('writers that meet', () => {
+  it('CS-39 a slow writer starts over: the newer host survives', async () => {
+    const { ingress, tell, lines, sandbox, another } = await open();
+    await ingress('web', ['one.example.com']);
+    await tell('add', 'web');
+    const second = await another();
+    await ingress('slow', ['slow.example.com']);
+    await ingress('quick', ['quick.example.com']);
+    // The first process has read everything and is held at its write while the second does all of its own.
+    sandbox.faults.add({
+      verb: 'patch',
+      resource: 'configmaps',
+      name: rulesName,
+      times: 1,
+      effect: { do: 'delay', ms: 300 },
+    });
+
+    const slow = tell('add', 'slow');
+    await until(() => sandbox.faults.fired.length === 1);
+    expect(await tell('add', 'quick', { to: second })).toBe(204);
+
+    expect(await slow).toBe(204);
+    expect(lines()).toEqual(['one', 'quick', 'slow'].map((name) => lineOf(`${name}.example.com`)));
+  });
+
+  it('CS-40 twenty increments at once, by two processes: every host is there, every event answered', async () => {
+    const { ingress, tell, lines, another, app } = await open();
+    await tell('add', 'none');
+    const second = await another();
+    const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+    for (const name of names) {
+      await ingress(name, [`${name}.example.com`]);
+    }
+
+    const statuses = await Promise.all(
+      names.map((name, index) => tell('add', name, { to: index % 2 === 0 ? app : second })),
+    );
+    for (const [index, name] of names.entries()) {
+      if (statuses[index] !== 204) {
+        expect(statuses[index]).toBe(503);
+        expect(await tell('add', name)).toBe(204);
+      }
+    }
+
+    expect(lines()).toEqual(names.map((name) => lineOf(`${name}.example.com`)).sort());
+  });
+
+  it('gives up with 503 when others never stop writing', async () => {
+    const { ingress, tell, sandbox } = await open({ CONFLICT_RETRIES: '3' });
+    await ingress('web', ['api.example.com']);
+    await tell('add', 'web');
+    await ingress('more', ['more.example.com']);
+    sandbox.faults.add({
+      verb: 'patch',
+      resource: 'configmaps',
+      name: rulesName,
+      effect: { do: 'refuse', status: 409 },
+    });
+
+    expect(await tell('add', 'more')).toBe(503);
+    expect(sandbox.faults.fired).toHaveLength(3);
+  });
+});
+
+describe('sources that can not be read', () => {
+  it.each([403, 500] as const)('CS-41 the hosts of a namespace whose list is refused with %d stay', async (status) => {
+    const { ingress, tick, lines, sandbox, conditions, change } = await open({ WATCH_NAMESPACES: 'a,b' });
+    await ingress('web', ['a.example.com'], { namespace: 'a' });
+    await ingress('web', ['b.example.com'], { namespace: 'b' });
+    await tick();
+    sandbox.faults.add({
+      verb: 'list',
+      resource: 'ingresses',
+      namespace: 'a',
+      effect: { do: 'refuse', status: status === 403 ? 500 : status },
+    });
+    await change('web', ({ spec }) => Object.assign(spec?.rules?.[0] ?? {}, { host: 'new.example.com' }), 'b');
+    const answer = await tick();
+
+    expect(answer).toBe(503);
+    expect(lines()).toEqual([lineOf('a.example.com'), lineOf('new.example.com')]);
+    expect(conditions()).toMatchObject({ Unreadable: expect.stringContaining('Ingress in a') });
+  });
+
+  it('CS-42 a list that suddenly is empty changes nothing until a later pass agrees', async () => {
+    const clock = turnedClock();
+    const { tick, lines, sandbox, conditions } = await open({}, { clock });
+    await fill(world, 60);
+    await tick();
+    const before = lines();
+    await Promise.all(
+      sandbox.api
+        .list(ingressKind)
+        .map(({ metadata }) =>
+          sandbox.api.remove(ingressKind, { name: metadata?.name ?? '', namespace: metadata?.namespace ?? '' }),
+        ),
+    );
+
+    await tick();
+    expect(lines()).toEqual(before);
+    expect(conditions()).toHaveProperty('MassRemoval');
+    clock.turn(30_000);
+    await tick();
+    expect(lines()).toEqual(before);
+    clock.turn(31_000);
+    await tick();
+    expect(lines()).toEqual([]);
+    expect(conditions()).not.toHaveProperty('MassRemoval');
+  });
+});
+
+describe('many hosts', () => {
+  it('CS-43 rules spread over ConfigMaps that CoreDNS mounts, and no host is ever missing', async () => {
+    const count = 3000;
+    const { tick, sandbox, lines, rules } = await open({
+      RENDER_MODE: 'exact',
+      COREDNS_AUTO_CONFIGURE: 'true',
+      MAX_SHARDS: '8',
+    });
+    await tick();
+    await markRolledOut(sandbox);
+    let edits = 0;
+    sandbox.api.subscribe(deployments, () => (edits += 1));
+    const seen = new Set<string>();
+    const lost: string[] = [];
+    sandbox.api.subscribe(configMaps, () => {
+      const now = new Set(lines());
+      lost.push(...[...seen].filter((line) => !now.has(line)));
+      now.forEach((line) => seen.add(line));
+    });
+    for (const namespace of ['a', 'b', 'prod']) {
+      await fill(world, count / 3, namespace);
+      expect(await tick()).toBe(204);
+    }
+
+    const sizes = Array.from({ length: 8 }, (_, index) => Buffer.byteLength(JSON.stringify(rules(index)?.data ?? {})));
+    expect(new Set(lines()).size).toBe(count);
+    expect(sizes.filter((bytes) => bytes > 2).length).toBeGreaterThanOrEqual(2);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_048_576);
+    expect(lost).toEqual([]);
+    expect(edits).toBe(0);
+  });
+
+  it('keeps the last good rules when they no longer fit', async () => {
+    const { tick, sandbox, lines, conditions } = await open({ RENDER_MODE: 'exact' });
+    await fill(world, 20);
+    await tick();
+    const before = lines();
+    const long = `${'x'.repeat(60)}.${'y'.repeat(60)}.${'z'.repeat(60)}.example.com`;
+    for (let part = 0; part < 40; part += 1) {
+      const hosts = Array.from({ length: 100 }, (_, index) => `n${part}-${index}.${long}`);
+      await sandbox.api.create(ingressKind, ingressOf(`big-${part}`, hosts));
+    }
+
+    expect(await tick()).toBe(204);
+    expect(lines()).toEqual(before);
+    expect(conditions()).toHaveProperty('Full');
+  });
+});
+
+async function markRolledOut(sandbox: Sandbox): Promise<void> {
+  const object = structuredClone(sandbox.api.get(deployments, 'coredns', 'kube-system'));
+  const status = {
+    observedGeneration: object?.metadata?.generation ?? 1,
+    replicas: 2,
+    updatedReplicas: 2,
+    readyReplicas: 2,
+    availableReplicas: 2,
+  };
+  await sandbox.api.update(deployments, { ...object, status } as object, { subresource: 'status' });
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 500 && !holds(); turn += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(holds()).toBe(true);
+}
