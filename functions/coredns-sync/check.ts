@@ -76,20 +76,20 @@ function checkBlock(file: string, text: string): readonly Problem[] {
   if (!text.endsWith('\n')) {
     return [{ file, message: 'the last line does not end' }];
   }
-  try {
-    parseCorefile(`. {\n${text}}\n`);
-    return [];
-  } catch (error) {
-    return [{ file, message: error instanceof CorefileError ? error.message : 'unreadable' }];
-  }
+  return checkConfiguration(`. {\nimport /${file}\n}\n`, new Map(), new Map([[`/${file}`, text]]));
 }
 
-/** Imported beside the blocks instead of inside one, a rule would become the name of a zone that fails for everybody. */
+/**
+ * Our files hold directives, never a key or a brace of a block. Imported beside the blocks instead of inside one, a rule
+ * would become the name of a zone that fails for everybody.
+ */
 function misplaced(blocks: readonly ServerBlock[], ours: KnownFiles): readonly Problem[] {
-  return blocks.flatMap(({ keys: [key] }) =>
-    key !== undefined && ours.has(key.file)
-      ? [{ file: key.file, line: key.line, message: 'the Corefile imports this file outside of a server block' }]
-      : [],
+  return blocks.flatMap(({ keys, open, close }) =>
+    [keys[0], open, close].flatMap((token) =>
+      token !== undefined && ours.has(token.file)
+        ? [{ file: token.file, line: token.line, message: 'the text does not stand inside a server block' }]
+        : [],
+    ),
   );
 }
 

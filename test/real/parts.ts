@@ -21,6 +21,7 @@ const kubernetesVersion = 'k8s.io/component-base/version';
 const eventing = 'knative.dev/eventing';
 const serving = 'knative.dev/serving';
 const istio = 'istio.io/istio';
+const coredns = 'github.com/coredns/coredns';
 
 /** The one place where versions of real programs are pinned; `node test/real/pin.ts` carries a change into `modules/`. */
 export const products = {
@@ -39,7 +40,9 @@ export const products = {
   kwok: { module: 'sigs.k8s.io/kwok', version: 'v0.8.0' },
   eventing: { module: eventing, version: 'v0.50.0' },
   serving: { module: serving, version: 'v0.50.0' },
-  coredns: { module: 'github.com/coredns/coredns', version: 'v1.15.0' },
+  coredns: { module: coredns, version: 'v1.15.0' },
+  'coredns-1.12': { module: coredns, version: 'v1.12.1' },
+  'coredns-1.10': { module: coredns, version: 'v1.10.1' },
   istio: {
     module: istio,
     version: 'v0.0.0-20260306174214-6991a379e1fc',
@@ -57,7 +60,9 @@ export const parts = {
   'kube-scheduler': { product: 'kube', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
   etcd: { product: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
   'receive-adapter': { product: 'eventing', package: `${eventing}/cmd/apiserver_receive_adapter` },
-  coredns: { product: 'coredns', package: 'github.com/coredns/coredns' },
+  coredns: { product: 'coredns', package: coredns },
+  'coredns-1.12': { product: 'coredns-1.12', package: coredns },
+  'coredns-1.10': { product: 'coredns-1.10', package: coredns },
   kwok: { product: 'kwok', package: 'sigs.k8s.io/kwok/cmd/kwok' },
   mtping: { product: 'eventing', package: `${eventing}/cmd/mtping` },
   'broker-ingress': { product: 'eventing', package: `${eventing}/cmd/broker/ingress` },

@@ -108,10 +108,11 @@ function parseKeys(parser: Parser): readonly Token[] {
   let another = false;
   for (let token = current(parser); token !== undefined; token = current(parser)) {
     const newLine = startsLine(parser.tokens[parser.at - 1], token);
+    if (token.text === '{' || (keys.length > 0 && newLine && !another)) {
+      break;
+    }
     if (token.text === 'import' && newLine) {
       expandImport(parser);
-    } else if (token.text === '{' || (keys.length > 0 && newLine && !another)) {
-      break;
     } else {
       another = token.text.endsWith(',');
       keys.push(another ? { ...token, text: token.text.slice(0, -1) } : token);

@@ -24,7 +24,7 @@ export function expected(rules: readonly Rule[], mode: RenderMode, name: string,
 }
 
 /** What did come out. An address must belong to the name that was asked, directly or through a CNAME. */
-export function observed({ code, records }: Answer, name: string, type: Type): Outcome | string {
+export function observed({ code, records }: Answer, name: string, type: Type): string {
   if (code !== 'NOERROR') {
     return String(code);
   }

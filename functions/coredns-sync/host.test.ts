@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { isRefused, parseHost, parseTarget, type HostPolicy } from './host.ts';
+import { junkHost } from './testing/junk.ts';
+
+const policy: HostPolicy = {
+  clusterDomain: 'cluster.local',
+  targets: ['ingress.web.svc.cluster.local.', 'lb.edge.example.net.'],
+  allow: [],
+  exclude: [],
+  minWildcardLabels: 2,
+};
+
+function parse(text: string, changes: Partial<HostPolicy> = {}): string {
+  const outcome = parseHost(text, 'label', { ...policy, ...changes });
+  return isRefused(outcome) ? outcome.refused : `${outcome.match} ${outcome.host}`;
+}
+
+function parsesToItself(host: string): boolean {
+  const again = parseHost(host, 'label', policy);
+  return !isRefused(again) && again.host === host;
+}
+
+describe('a host', () => {
+  it('CS-15 is the same in any case and with or without its final dot', () => {
+    expect(parse('API.Example.com.')).toBe('exact api.example.com');
+    expect(parse(' api.example.com ')).toBe('exact api.example.com');
+  });
+
+  it.each([
+    ['bücher.example', 'exact xn--bcher-kva.example'],
+    ['BÜCHER.example.', 'exact xn--bcher-kva.example'],
+    ['*.bücher.example', 'label xn--bcher-kva.example'],
+    ['1.2', 'exact 1.2'],
+    ['１.２', 'exact 1.2'],
+    ['0x7f.1', 'exact 0x7f.1'],
+  ])('CS-16 %s becomes %s, never an address', (text, expected) => {
+    expect(parse(text)).toBe(expected);
+  });
+
+  it.each([
+    ...['', '.', '..', 'a..b', '-a.example', 'a-.example', '*', '*.', 'a.*.example', '**.example.com'],
+    ...['{$HOME}.example', '{%HOME%}.example', 'a#b.example', 'a b.example', 'a\tb.example', '"a".example'],
+    ...['a\nb.example', 'a\r.example', 'a;b', 'a(b', 'a\\b', 'a_b.example', 'a\u0000.example', 'a/b', 'a:53'],
+    ...[`${'a'.repeat(64)}.example`, `${'a.'.repeat(127)}b`, '%41é.example', 'a／b.example', 'é\nb.example'],
+  ])('CS-18 %j is refused', (text) => {
+    expect(parse(text)).toBe('invalid');
+  });
+
+  it('CS-18 takes labels of 63 and names of 253 bytes', () => {
+    const longest = `${'a.'.repeat(126)}b`;
+
+    expect(parse(`${'a'.repeat(63)}.example`)).toBe(`exact ${'a'.repeat(63)}.example`);
+    expect(parse(longest)).toBe(`exact ${longest}`);
+  });
+
+  it.each([
+    ['*.com', 'broad'],
+    ['kubernetes.default.svc.cluster.local', 'protected'],
+    ['cluster.local', 'protected'],
+    ['*.svc.cluster.local', 'protected'],
+    ['4.3.2.1.in-addr.arpa', 'protected'],
+    ['x.ip6.arpa', 'protected'],
+    ['localhost', 'protected'],
+    ['lb.edge.example.net', 'protected'],
+    ['*.edge.example.net', 'protected'],
+    ['10.0.0.1', 'address'],
+    ['*.10.0.0.1', 'address'],
+  ])('CS-21 %s is refused as %s', (text, reason) => {
+    expect(parse(text)).toBe(reason);
+  });
+
+  it('CS-21 is refused when its wildcard would take the names of the cluster', () => {
+    const changed = { ...policy, clusterDomain: 'k8s.corp.example' };
+
+    expect(parseHost('*.corp.example', 'suffix', changed)).toMatchObject({ refused: 'protected' });
+    expect(parseHost('*.corp.example', 'label', changed)).toMatchObject({ refused: 'protected' });
+    expect(parseHost('*.shop.corp.example', 'suffix', changed)).toEqual({ host: 'shop.corp.example', match: 'suffix' });
+  });
+
+  it('must be in a domain that may be claimed', () => {
+    expect(parse('a.example.com', { allow: ['example.com'] })).toBe('exact a.example.com');
+    expect(parse('a.notexample.com', { allow: ['example.com'] })).toBe('outside');
+    expect(parse('a.private.example.com', { exclude: ['private.example.com'] })).toBe('outside');
+  });
+
+  it('of a million generated ones is made of letters, digits, hyphens and dots, and parses to itself', () => {
+    const wrong: string[] = [];
+    for (let seed = 0; seed < 1_000_000; seed += 1) {
+      const text = junkHost(seed);
+      const outcome = parseHost(text, seed % 2 === 0 ? 'label' : 'suffix', policy);
+      if (!isRefused(outcome) && !(/^[a-z0-9.-]{1,253}$/.test(outcome.host) && parsesToItself(outcome.host))) {
+        wrong.push(text);
+      }
+    }
+
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('a target', () => {
+  it('is fully qualified', () => {
+    expect(parseTarget('Ingress.web.svc.cluster.local')).toBe('ingress.web.svc.cluster.local.');
+  });
+
+  it.each(['', '.', '10.0.0.1', '*.example.com', 'a b', 'a\n', 'a{b}', 'a_b.c'])('%j is none', (text) => {
+    expect(parseTarget(text)).toBeUndefined();
+  });
+});
