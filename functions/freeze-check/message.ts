@@ -1,18 +1,24 @@
 import { formatInstant } from '../../lib/time/instant.ts';
 import type { Zone } from '../../lib/time/zone.ts';
 import type { Objection } from './decide.ts';
+import type { DenyPolicy } from './policy.ts';
 import type { Rule } from './rule.ts';
-
-const defaultReasons = { ChangeFreeze: 'ChangeFreeze is active', MaintenanceWindow: 'Outside maintenance window' };
 
 /** `ChangeFreeze/holiday`. */
 export function title({ kind, name }: Pick<Rule, 'kind' | 'name'>): string {
   return `${kind}/${name}`;
 }
 
-export function reasonOf({ kind, policy }: Rule): string {
-  const { reason = '' } = policy.spec.message ?? {};
-  return reason === '' ? defaultReasons[kind] : reason;
+export function reasonOf({ policy: { spec } }: Rule): string {
+  const { reason = '' } = spec.message ?? {};
+  return reason === '' ? defaultReason(spec) : reason;
+}
+
+function defaultReason(spec: DenyPolicy['spec']): string {
+  if (!('mode' in spec)) {
+    return 'ChangeFreeze is active';
+  }
+  return spec.mode === 'DenyInsideWindows' ? 'Inside a window without changes' : 'Outside maintenance window';
 }
 
 /** For people: who, why, until when, in whose time, and whom to call. The first three parts never change their form. */

@@ -92,7 +92,7 @@ const dayMs = 1440 * minuteMs;
 
 /** The first wall time in `[from, to)` that fits. */
 export function earliestFit(cron: Cron, from: number, to: number): number | undefined {
-  for (let day = startOfDay(from); day < to; day += dayMs) {
+  for (let day = startOfDay(from); day < to; day = dayAfter(cron, day)) {
     const time = firesOn(cron, day) ? cron.times[countBefore(cron.times, (from - day) / minuteMs)] : undefined;
     if (time !== undefined) {
       const wall = day + time * minuteMs;
@@ -104,7 +104,7 @@ export function earliestFit(cron: Cron, from: number, to: number): number | unde
 
 /** The last wall time in `[from, to)` that fits. */
 export function latestFit(cron: Cron, from: number, to: number): number | undefined {
-  for (let day = startOfDay(to); day > from - dayMs; day -= dayMs) {
+  for (let day = startOfDay(to); day > from - dayMs; day = dayBefore(cron, day)) {
     const time = firesOn(cron, day) ? cron.times[countBefore(cron.times, (to - day) / minuteMs) - 1] : undefined;
     if (time !== undefined) {
       const wall = day + time * minuteMs;
@@ -121,6 +121,19 @@ export function widestPause({ times }: Cron): number {
 
 export function startOfDay(wall: number): number {
   return Math.floor(wall / dayMs) * dayMs;
+}
+
+/** The next day worth a look: a month that never fires is passed at once. */
+function dayAfter({ months }: Cron, day: number): number {
+  const date = new Date(day);
+  const month = date.getUTCMonth();
+  return months.has(month + 1) ? day + dayMs : Date.UTC(date.getUTCFullYear(), month + 1, 1);
+}
+
+function dayBefore({ months }: Cron, day: number): number {
+  const date = new Date(day);
+  const month = date.getUTCMonth();
+  return months.has(month + 1) ? day - dayMs : Date.UTC(date.getUTCFullYear(), month, 0);
 }
 
 function firesOn({ days, months, weekdays, eitherDay }: Cron, wall: number): boolean {
