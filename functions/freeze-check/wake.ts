@@ -1,12 +1,16 @@
 import type { Context, Handler, Subject, Trigger, Wake } from '../../lib/function/define.ts';
 import { cronJobs, namespaces, type Resource } from '../../lib/kube/resource.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { Config } from './config.ts';
 import { readException } from './exception.ts';
+import { asksFor } from './hold/claims.ts';
 import type { HeldKind } from './hold/kind.ts';
 import { gitopsKinds, heldKinds } from './hold/kinds.ts';
+import { ownerOf } from './hold/plan.ts';
 import { changeFreezes, freezeExceptions, maintenanceWindows } from './policy.ts';
 import { reconcile, reconcileAt } from './reconcile.ts';
 import { readFreeze, readMaintenanceWindow } from './rule.ts';
+import { currentPolicies } from './snapshot.ts';
 import { exceptionState, ruleState } from './state.ts';
 import { isTold, type Findings } from './status.ts';
 
@@ -61,13 +65,21 @@ async function onNamespace(context: Context<Config>, { subjects }: Wake): Promis
   }
 }
 
+/** CronJobs change with each of their runs: nearly always a look at the object and the snapshot is enough. */
 async function onObject(context: Context<Config>, { subjects }: Wake): Promise<void> {
   for (const subject of subjects) {
     const { namespace = '', name } = subject;
-    await reconcileAt(context, kindsNamed(context.config, subject), { namespace, name });
+    const [kind] = heldKinds(context.config).filter(({ resource }) => resource.kind === subject.kind);
+    const object = kind && (await context.kube.get(kind.resource, { namespace, name }));
+    if (kind !== undefined && object !== undefined && (await mayConcern(context, kind, object))) {
+      await reconcileAt(context, [kind], { namespace, name });
+    }
   }
 }
 
-function kindsNamed(config: Config, { kind }: Subject): readonly HeldKind[] {
-  return heldKinds(config).filter(({ resource }) => resource.kind === kind);
+/** Whether somebody holds the object, or a policy that denies now asks for its kind. */
+async function mayConcern(context: Context<Config>, kind: HeldKind, object: KubeObject): Promise<boolean> {
+  const { rules } = await currentPolicies(context);
+  const now = context.now().getTime();
+  return ownerOf(kind, object) !== undefined || rules.some((rule) => rule.denying(now).on && asksFor(kind, rule));
 }

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 function suspendOf(name: string): boolean | undefined {
-  return world.get(cronJobs, name, 'prod').spec?.suspend;
+  return world.get(cronJobs, name, 'prod').spec.suspend;
 }
 
 function ownAnnotations(name: string): Record<string, string> {
@@ -172,14 +172,14 @@ describe('CronJobs in a freeze', () => {
       metadata: { ...found.metadata, labels: { env: 'prod' } },
     }));
     await replica.tell('update', namespaces, labelled);
-    const covered = world.get(cronJobs, 'report', 'staging').spec?.suspend;
+    const covered = world.get(cronJobs, 'report', 'staging').spec.suspend;
     const unlabelled = await world.edit(namespaces, { name: 'staging' }, (found) => ({
       ...found,
       metadata: { ...found.metadata, labels: {} },
     }));
     await replica.tell('update', namespaces, unlabelled);
 
-    expect([covered, world.get(cronJobs, 'report', 'staging').spec?.suspend]).toEqual([true, false]);
+    expect([covered, world.get(cronJobs, 'report', 'staging').spec.suspend]).toEqual([true, false]);
   });
 
   it('FC-68 are written once, and the Event is told once, when ticks come twice and to two replicas', async () => {

@@ -36,7 +36,9 @@ async function makeCrowd(jobs: number, apps: number): Promise<Crowd> {
   await inParallel(20, numbers(apps), (index) =>
     world.create(applications, application(`app-${index}`, index % 5 === 0 ? undefined : { prune: index % 2 === 0 })),
   );
-  const all = (): readonly KubeObject[] => [cronJobs, applications].flatMap((kind) => world.sandbox.api.list(kind));
+  function all(): readonly KubeObject[] {
+    return [cronJobs, applications].flatMap((kind) => world.sandbox.api.list(kind));
+  }
   return {
     made: all().map(lasting),
     now: () => all().map(lasting),
@@ -85,13 +87,14 @@ describe('a freeze over many objects', () => {
     async () => {
       await makeCrowd(60, 0);
       const replica = await world.replica({ name: 'one' });
-      const label = (value: string): Promise<void> =>
-        inParallel(4, numbers(60), (index) =>
+      function label(value: string): Promise<void> {
+        return inParallel(4, numbers(60), (index) =>
           world.edit(cronJobs, { name: `job-${index}`, namespace: 'prod' }, (job) => ({
             ...job,
             metadata: { ...job.metadata, labels: { ...job.metadata?.labels, [value]: 'yes' } },
           })),
         );
+      }
 
       world.turnTo(start);
       await Promise.all([untilDone(replica), label('starting')]);
@@ -106,7 +109,7 @@ describe('a freeze over many objects', () => {
       expect(jobs.every(({ metadata }) => Object.keys(labels).every((key) => metadata?.labels?.[key] === 'yes'))).toBe(
         true,
       );
-      expect(jobs.map(({ spec }) => spec?.suspend)).toEqual(numbers(60).map((index) => index % 7 === 0));
+      expect(jobs.map(({ spec }) => spec.suspend)).toEqual(numbers(60).map((index) => index % 7 === 0));
       expect(jobs.filter(({ metadata }) => metadata?.annotations !== undefined)).toEqual([]);
     },
     patience,

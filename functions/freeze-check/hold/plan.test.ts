@@ -47,7 +47,7 @@ function pass<T extends KubeObject>(kind: HeldKind<T>, object: T, wanting: reado
   return { ...newDocument, metadata: { ...metadata, resourceVersion: `${Number(metadata?.resourceVersion) + 1}` } };
 }
 
-function withoutVersion<T extends KubeObject>({ metadata, ...rest }: T): object {
+function withoutVersion({ metadata, ...rest }: KubeObject): object {
   const { resourceVersion: _version, ...others } = metadata ?? {};
   return { ...rest, metadata: others };
 }
@@ -107,7 +107,7 @@ describe('holding objects still', () => {
   it('FC-65 FC-70 gives back exactly what was there, whichever policies held it in turn', () => {
     fc.assert(
       fc.property(subjects, histories, ({ kind, object }, history) => {
-        const held = history.reduce((current, wanting) => pass(kind, current, wanting), object as KubeObject);
+        const held = history.reduce<KubeObject>((current, wanting) => pass(kind, current, wanting), object);
 
         expect(withoutVersion(pass(kind, held, []))).toEqual(withoutVersion(object));
       }),
