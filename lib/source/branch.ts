@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { parseCron, type Cron } from './cron.ts';
+import type { Cron } from '../time/cron.ts';
+import { parseTicks } from './cron.ts';
 import { createLane, type Lane, type LaneOptions, type Pacing, type Report } from './deliver.ts';
 import { bareObject, changeEvent, tickEvent, type Origin, type Stamp } from './event.ts';
 import type { Observation, View } from './reflect.ts';
@@ -76,7 +77,7 @@ export function wishOf({ name, sink, watches, tick }: Subscription, ownNamespace
     name,
     sink,
     interests: interestsOf(watches, ownNamespace),
-    ...(tick === undefined ? {} : { cron: parseCron(tick) }),
+    ...(tick === undefined ? {} : { cron: parseTicks(tick) }),
   };
 }
 

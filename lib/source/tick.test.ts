@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseCron } from './cron.ts';
+import { parseTicks } from './cron.ts';
 import { keepTicking } from './tick.ts';
 import { createVirtualClock } from './testing/virtual-clock.ts';
 
@@ -8,7 +8,7 @@ async function ticksOf(schedule: string, count: number): Promise<string[]> {
   const ending = new AbortController();
   const times: string[] = [];
   await keepTicking({
-    cron: parseCron(schedule),
+    cron: parseTicks(schedule),
     now: clock.now,
     pause: clock.pause,
     signal: ending.signal,
@@ -42,7 +42,7 @@ describe('ticking', () => {
     const times: number[] = [];
 
     await keepTicking({
-      cron: parseCron('* * * * *'),
+      cron: parseTicks('* * * * *'),
       now: () => new Date(time),
       pause: () => {
         time = jumps.shift() ?? time + 60_000;

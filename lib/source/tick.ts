@@ -1,4 +1,5 @@
-import { nextTime, type Cron } from './cron.ts';
+import type { Cron } from '../time/cron.ts';
+import { nextTime } from './cron.ts';
 import type { Pause } from './pause.ts';
 
 export interface TickOptions {
