@@ -27,7 +27,10 @@ const annotationName = {
   says: 'must be the name of an annotation',
 };
 /** A name that begins with `kubectl` would hide behind what people do by hand. */
-const managerName = { test: /^(?!kubectl)[\x21-\x7e]{1,128}$/, says: 'must be a name that does not begin with kubectl' };
+const managerName = {
+  test: /^(?!kubectl)[\x21-\x7e]{1,128}$/,
+  says: 'must be a name that does not begin with kubectl',
+};
 const httpUrl = { test: /^https?:\/\/[^\s]+$/, says: 'must be an http or https URL' };
 
 /** Each option is also a key of the ConfigMap `istio-rollout-config`, as it is here or in camel case. */
@@ -42,7 +45,10 @@ export const Config = z.object({
     ['image', 'missing', 'revision'],
   ),
   REMOVE_SIDECARS: withDefault(flag({ about: 'restart what has a sidecar that nobody would inject now' }), false),
-  PROBE_MODE: withDefault(oneOf(['webhook', 'dryRun'], { about: 'ask the injector itself, or the API server' }), 'webhook'),
+  PROBE_MODE: withDefault(
+    oneOf(['webhook', 'dryRun'], { about: 'ask the injector itself, or the API server' }),
+    'webhook',
+  ),
   PROBE_CONCURRENCY: withDefault(integer({ about: 'probes at once', example: '8', min: 1, max: 64 }), 8),
   PROBE_TIMEOUT: withDefault(duration({ about: 'longest wait for one probe', example: '10s' }), 10 * second),
 
@@ -50,7 +56,10 @@ export const Config = z.object({
     list({ about: 'where control planes are installed', example: 'istio-system', item: dnsLabel }),
     ['istio-system'],
   ),
-  NAMESPACES: withDefault(list({ about: 'only these namespaces; empty means all', example: 'shop', item: dnsLabel }), []),
+  NAMESPACES: withDefault(
+    list({ about: 'only these namespaces; empty means all', example: 'shop', item: dnsLabel }),
+    [],
+  ),
   NAMESPACE_SELECTOR: withDefault(
     text({ about: 'only namespaces with such labels', example: 'team=shop' }).check(
       z.refine((value) => succeeds(() => parseSelector(value)), 'must be a label selector'),
@@ -116,15 +125,18 @@ export const Config = z.object({
     '',
   ),
   FREEZE_URL: withDefault(
-    text({ about: 'asked before each restart; anything but a clear yes is a no', example: 'http://freeze/v1/evaluate' }).check(
-      z.refine((value) => value === '' || httpUrl.test.test(value), httpUrl.says),
-    ),
+    text({
+      about: 'asked before each restart; anything but a clear yes is a no',
+      example: 'http://freeze/v1/evaluate',
+    }).check(z.refine((value) => value === '' || httpUrl.test.test(value), httpUrl.says)),
     '',
   ),
   RESPECT_PDB: withDefault(flag({ about: 'wait while a disruption budget allows no disruption' }), true),
   REQUIRE_ISTIOD_READY: withDefault(flag({ about: 'wait while istiod itself is being rolled out' }), true),
   UNMANAGED_ACTION: withDefault(
-    oneOf(['report', 'evict'], { about: 'what to do with outdated pods of a bare ReplicaSet or ReplicationController' }),
+    oneOf(['report', 'evict'], {
+      about: 'what to do with outdated pods of a bare ReplicaSet or ReplicationController',
+    }),
     'report',
   ),
   ON_DELETE_ACTION: withDefault(
@@ -138,15 +150,23 @@ export const Config = z.object({
 export type Config = z.output<typeof Config>;
 
 /** A duration as Go writes it, in milliseconds. */
-function duration({ about, example }: { readonly about: string; readonly example: string }): z.ZodMiniType<number, string> {
+function duration({
+  about,
+  example,
+}: {
+  readonly about: string;
+  readonly example: string;
+}): z.ZodMiniType<number, string> {
   return z
     .pipe(
-      z.string().check(
-        z.refine(
-          (value) => succeeds(() => parseDuration(value)) && parseDuration(value) >= 0,
-          'must be a duration such as 90s, 30m or 1h30m',
+      z
+        .string()
+        .check(
+          z.refine(
+            (value) => succeeds(() => parseDuration(value)) && parseDuration(value) >= 0,
+            'must be a duration such as 90s, 30m or 1h30m',
+          ),
         ),
-      ),
       z.transform((value: string) => parseDuration(value)),
     )
     .register(z.globalRegistry, { about, example });

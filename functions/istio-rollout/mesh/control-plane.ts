@@ -66,7 +66,10 @@ function parseValues(text: string | undefined): Values {
   return values;
 }
 
-function described({ revision, global = {} }: Values, label: string | undefined): Omit<ControlPlane, 'hash' | 'changedAt'> {
+function described(
+  { revision, global = {} }: Values,
+  label: string | undefined,
+): Omit<ControlPlane, 'hash' | 'changedAt'> {
   const { hub, tag, variant, proxy } = global;
   return {
     revision: orDefault(textOf(revision) ?? textOf(global.revision) ?? label),
@@ -83,6 +86,8 @@ function orDefault(revision: string | undefined): string {
   return revision === undefined || revision === '' ? 'default' : revision;
 }
 
-function present(fields: Readonly<Record<'hub' | 'tag' | 'variant' | 'image', string | undefined>>): Partial<ControlPlane> {
+function present(
+  fields: Readonly<Record<'hub' | 'tag' | 'variant' | 'image', string | undefined>>,
+): Partial<ControlPlane> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

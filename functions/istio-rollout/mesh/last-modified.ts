@@ -3,5 +3,8 @@ import type { KubeObject } from '../../../lib/kube/wire.ts';
 /** When an object was last written, as far as its metadata tells, in milliseconds. */
 export function lastModified({ metadata = {} }: KubeObject): number {
   const times = [metadata.creationTimestamp, ...(metadata.managedFields ?? []).map(({ time }) => time)];
-  return Math.max(0, ...times.flatMap((time) => (time === undefined ? [] : [Date.parse(time)])).filter(Number.isFinite));
+  return Math.max(
+    0,
+    ...times.flatMap((time) => (time === undefined ? [] : [Date.parse(time)])).filter(Number.isFinite),
+  );
 }

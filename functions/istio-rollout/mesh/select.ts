@@ -4,7 +4,11 @@ import type { Injector, WebhookSet } from './webhooks.ts';
 export type Labels = Readonly<Record<string, string>>;
 
 /** The webhooks that the API server would call for a pod, in its order: by name of the configuration, then by place. */
-export function injectorsFor(injectors: readonly Injector[], namespaceLabels: Labels, podLabels: Labels): readonly Injector[] {
+export function injectorsFor(
+  injectors: readonly Injector[],
+  namespaceLabels: Labels,
+  podLabels: Labels,
+): readonly Injector[] {
   return injectors
     .filter(
       ({ namespaceSelector, objectSelector }) =>

@@ -42,7 +42,10 @@ export function webhookSetOf(configuration: MutatingWebhookConfiguration): Webho
   if (!isIstios && !webhooks.some((webhook) => webhook.name.endsWith(webhookSuffix))) {
     return undefined;
   }
-  const identity = { ...labelled('revision', metadata?.labels?.['istio.io/rev']), ...labelled('tag', metadata?.labels?.['istio.io/tag']) };
+  const identity = {
+    ...labelled('revision', metadata?.labels?.['istio.io/rev']),
+    ...labelled('tag', metadata?.labels?.['istio.io/tag']),
+  };
   return {
     uid: metadata?.uid ?? '',
     ...identity,
@@ -78,7 +81,13 @@ function covers(given: readonly string[] | undefined, wanted: string): boolean {
 
 type Described = Omit<Injector, 'configuration' | 'position' | 'revision' | 'tag'>;
 
-function injectorOf({ clientConfig, timeoutSeconds = 10, namespaceSelector, objectSelector, matchConditions }: Webhook): Described {
+function injectorOf({
+  clientConfig,
+  timeoutSeconds = 10,
+  namespaceSelector,
+  objectSelector,
+  matchConditions,
+}: Webhook): Described {
   return {
     clientConfig,
     timeoutSeconds,

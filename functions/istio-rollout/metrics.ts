@@ -1,0 +1,95 @@
+import type { Context } from '../../lib/function/define.ts';
+import { perInstance } from '../../lib/function/memory.ts';
+import type { Config } from './config.ts';
+import { parseImage } from './drift/image.ts';
+import type { Row } from './render.ts';
+import type { Scan } from './scan/scan.ts';
+import type { State } from './state/state.ts';
+
+/** What this process has told so far of the totals in the state, and which tags it has told of. */
+const told = perInstance(() => ({ totals: new Map<string, number>(), tags: new Set<string>() }));
+
+const totals: Readonly<Record<string, { readonly help: string; readonly labels: readonly string[] }>> = {
+  restarts_total: { help: 'Restarts by kind and how they went.', labels: ['kind', 'result'] },
+  probes_total: { help: 'Questions to injectors by answer.', labels: ['result'] },
+  scans_total: { help: 'Scans by what called for them.', labels: ['trigger'] },
+  skipped_total: { help: 'Workloads that scans left alone, by reason.', labels: ['reason'] },
+};
+
+/** Sets the metrics from the state, so that they survive the process. */
+export function publish(
+  context: Context<Config>,
+  state: State,
+  { rows, scan }: { readonly rows: readonly Row[]; readonly scan: Scan | undefined },
+): void {
+  const { metrics } = context;
+  publishTotals(context, state);
+  const workloads = metrics.gauge('workloads', 'Workloads by state.', ['state']);
+  for (const [name, count] of Object.entries(countsOf(state, scan, rows))) {
+    workloads.set(count, { state: name });
+  }
+  metrics
+    .gauge('run_paused', '1 while a failed rollout has paused the run.')
+    .set(state.pacing.paused === undefined ? 0 : 1);
+  metrics
+    .gauge('last_scan_timestamp_seconds', 'When everything was last scanned.')
+    .set((state.pacing.lastFullScanAt ?? 0) / 1000);
+  if (scan !== undefined && scan.namespaces === undefined) {
+    publishTags(context, scan);
+  }
+}
+
+function publishTotals(context: Context<Config>, { counters }: State): void {
+  const known = told(context).totals;
+  for (const [name, total] of Object.entries(counters)) {
+    const [, metric = '', values = ''] = /^(\w+)\{(.*)\}$/.exec(name) ?? [];
+    const described = totals[metric];
+    if (described !== undefined) {
+      const labels = Object.fromEntries(
+        described.labels.map((label, index) => [label, values.split(',')[index] ?? '']),
+      );
+      const growth = Math.max(0, total - (known.get(name) ?? 0));
+      context.metrics.counter(metric, described.help, described.labels).add(growth, labels);
+      known.set(name, total);
+    }
+  }
+}
+
+function countsOf(
+  { queue, inflight, blocked, pacing }: State,
+  scan: Scan | undefined,
+  rows: readonly Row[],
+): Record<string, number> {
+  const isWhole = scan !== undefined && scan.namespaces === undefined;
+  const current =
+    scan?.findings.filter(({ verdict }) => verdict.code === 'Current' || verdict.code === 'Fresh').length ?? 0;
+  return {
+    ...(isWhole && { current, reported: rows.length }),
+    outdated: queue.items.length + inflight.length,
+    queued: queue.items.length,
+    inflight: inflight.length,
+    failed: pacing.failed.length,
+    blocked: blocked.length,
+  };
+}
+
+/** More tags than any mesh has; what is beyond counts as one. */
+const mostTags = 20;
+
+function publishTags(context: Context<Config>, { findings, strays }: Scan): void {
+  const pods = [
+    ...findings.flatMap(({ staffed }) => [...staffed.current, ...staffed.older]),
+    ...strays.map(({ pod }) => pod),
+  ];
+  const counts = new Map<string, number>([...told(context).tags].map((tag) => [tag, 0]));
+  for (const { proxy } of pods) {
+    const { tag = 'none' } = proxy === undefined ? {} : parseImage(proxy.image);
+    const label = counts.has(tag) || counts.size < mostTags ? tag : 'other';
+    counts.set(label, (counts.get(label) ?? 0) + (proxy === undefined ? 0 : 1));
+  }
+  const proxies = context.metrics.gauge('proxies', 'Live proxies by tag of their image.', ['image_tag']);
+  for (const [tag, count] of counts) {
+    proxies.set(count, { image_tag: tag });
+    told(context).tags.add(tag);
+  }
+}

@@ -1,0 +1,40 @@
+import type { EventStep } from '../../lib/function/plan.ts';
+import { apiVersion } from '../../lib/kube/resource.ts';
+import { resources } from './scan/kinds.ts';
+import type { Identity } from './state/state.ts';
+
+/** News about a workload, for those who look at it with kubectl. */
+export interface Notice {
+  readonly about: Identity;
+  readonly reason: NoticeReason;
+  readonly note: string;
+}
+
+export type NoticeReason =
+  | 'ProxyOutdated'
+  | 'RestartTriggered'
+  | 'RestartCompleted'
+  | 'RestartFailed'
+  | 'RestartIneffective'
+  | 'RestartDeferred'
+  | 'ManualRestartRequired'
+  | 'UnknownRevision'
+  | 'ConfigInvalid';
+
+const normal: ReadonlySet<NoticeReason> = new Set([
+  'ProxyOutdated',
+  'RestartTriggered',
+  'RestartCompleted',
+  'RestartDeferred',
+]);
+
+export function eventOf({ about, reason, note }: Notice): EventStep {
+  const { kind, namespace, name, uid } = about;
+  return {
+    do: 'event',
+    about: { apiVersion: apiVersion(resources[kind]), kind, metadata: { namespace, name, uid } },
+    type: normal.has(reason) ? 'Normal' : 'Warning',
+    reason,
+    note,
+  };
+}

@@ -1,0 +1,137 @@
+import { formatInstant } from '../../lib/time/instant.ts';
+import { quietCodes, type Code } from './scan/code.ts';
+import type { Scan } from './scan/scan.ts';
+import type { State } from './state/state.ts';
+
+/** A workload, or a pod without one, that is worth a line. */
+export interface Row {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly code: string;
+  readonly detail?: string;
+  readonly revision?: string;
+  readonly current?: string;
+  readonly expected?: string;
+}
+
+export interface Status {
+  readonly run?: string;
+  readonly trigger?: string;
+  readonly paused?: string;
+  readonly pending?: { readonly reasons: readonly string[]; readonly lastError?: string };
+  readonly counts: Readonly<Record<WorkloadState, number>>;
+  readonly lastScanAt?: string;
+  readonly nextActionAt?: string;
+  readonly workloads: readonly Row[];
+}
+
+export type WorkloadState = 'outdated' | 'queued' | 'inflight' | 'failed' | 'blocked';
+
+/** As many as a ConfigMap surely holds. */
+const mostRows = 2000;
+const longestDetail = 200;
+
+/** The rows after a scan: those of the scanned namespaces are new. */
+export function rowsOf(before: readonly Row[], { namespaces, findings, strays }: Scan): readonly Row[] {
+  const kept = before.filter(({ namespace }) => namespaces?.includes(namespace) === false);
+  const found = findings
+    .filter(({ verdict }) => !quietCodes.has(verdict.code))
+    .map(({ staffed: { workload }, verdict }) =>
+      rowOf(workload, verdict.code, {
+        detail: verdict.detail?.slice(0, longestDetail),
+        revision: verdict.revision,
+        current: verdict.pod?.proxy?.image,
+        expected: verdict.expected?.image,
+      }),
+    );
+  const lonely = strays
+    .filter(({ pod, code }) => pod.proxy !== undefined && code !== 'OwnerGone')
+    .map(({ pod, code }) =>
+      rowOf({ kind: 'Pod', ...pod }, code, {
+        detail: pod.owner?.kind,
+        revision: pod.proxy?.revision,
+        current: pod.proxy?.image,
+      }),
+    );
+  return [...kept, ...found, ...lonely].sort(byPlace).slice(0, mostRows);
+}
+
+function rowOf(
+  { kind, namespace, name, uid }: Pick<Row, 'kind' | 'namespace' | 'name' | 'uid'>,
+  code: Code,
+  about: Readonly<Partial<Record<'detail' | 'revision' | 'current' | 'expected', string | undefined>>>,
+): Row {
+  const given = Object.entries(about).filter(([, value]) => value !== undefined);
+  return { kind, namespace, name, uid, code, ...Object.fromEntries(given) };
+}
+
+function byPlace(a: Row, b: Row): number {
+  const [left, right] = [a, b].map(({ namespace, name, kind }) => `${namespace}/${name}/${kind}`) as [string, string];
+  return left < right ? -1 : 1;
+}
+
+export function renderRows(rows: readonly Row[]): string {
+  return rows.map((row) => JSON.stringify(row)).join('\n');
+}
+
+export function parseRows(text: string | undefined): readonly Row[] {
+  try {
+    return (text ?? '')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Row);
+  } catch {
+    return [];
+  }
+}
+
+/** What is known of all workloads, with what has become of them since the scan. */
+export function renderStatus(state: State, rows: readonly Row[]): Status {
+  const { pacing, pending, queue, inflight, blocked } = state;
+  const workloads = rows.map((row) => ({ ...row, ...phaseOf(state, row) }));
+  const next = nextActionOf(state);
+  return {
+    ...(pacing.runId !== undefined && { run: pacing.runId }),
+    ...(pacing.trigger !== undefined && { trigger: pacing.trigger }),
+    ...(pacing.paused && { paused: pacing.paused.reason }),
+    ...(pending && {
+      pending: { reasons: pending.reasons, ...(pending.lastError !== undefined && { lastError: pending.lastError }) },
+    }),
+    counts: {
+      outdated: queue.items.length + inflight.length,
+      queued: queue.items.length,
+      inflight: inflight.length,
+      failed: pacing.failed.length,
+      blocked: blocked.length,
+    },
+    ...(pacing.lastFullScanAt !== undefined && { lastScanAt: formatInstant(pacing.lastFullScanAt) }),
+    ...(next !== undefined && { nextActionAt: formatInstant(next) }),
+    workloads,
+  };
+}
+
+function phaseOf({ inflight, queue, blocked }: State, { uid, code }: Row): Partial<Row & { until: string }> {
+  const restart = inflight.find((each) => each.uid === uid);
+  if (restart !== undefined) {
+    return { code: 'InFlight', detail: `attempt ${restart.attempt}` };
+  }
+  const waiting = queue.items.find((each) => each.uid === uid);
+  if (waiting !== undefined) {
+    const { wait } = waiting;
+    return { code: wait?.code ?? 'Queued', ...(wait?.until !== undefined && { until: formatInstant(wait.until) }) };
+  }
+  const stopped = blocked.find((each) => each.uid === uid);
+  if (stopped !== undefined) {
+    return { code: stopped.reason };
+  }
+  return code === 'Outdated' || code === 'Paused' || code === 'RolloutInProgress' ? { code: 'Restarted' } : {};
+}
+
+/** When something will happen by itself. */
+function nextActionOf({ pending, queue, blocked, pacing }: State): number | undefined {
+  const times = [pending?.dueAt, ...queue.items.map(({ wait }) => wait?.until), ...blocked.map(({ nextAt }) => nextAt)];
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 || pacing.paused !== undefined ? undefined : Math.min(...known);
+}

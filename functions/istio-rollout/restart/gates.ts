@@ -1,0 +1,80 @@
+import type { PodDisruptionBudget } from '../../../lib/kube/resource.ts';
+import { matchesLabelSelector } from '../../../lib/kube/selector.ts';
+import type { Config } from '../config.ts';
+import { foreignRestartAnnotations } from '../names.ts';
+import type { Wishes } from '../scan/wishes.ts';
+import type { Workload } from '../scan/workload.ts';
+import type { Wait } from '../state/state.ts';
+import { nextOpening, parseWindows } from '../window.ts';
+
+/** What was read about the surroundings of a workload just before its restart. */
+export interface Surroundings {
+  readonly budgets: readonly PodDisruptionBudget[];
+  /** istiod of the revision is available and not itself being rolled out. */
+  readonly isIstiodReady: boolean;
+  /** Until when somebody else forbids changes; absent where nobody does. */
+  readonly frozenUntil?: number;
+}
+
+const soonMs = 15_000;
+const aMinuteMs = 60_000;
+
+/** Why a workload that should be restarted has to wait. Undefined: go. */
+export function waitOf(
+  workload: Workload,
+  wishes: Wishes,
+  surroundings: Surroundings,
+  { config, now }: { readonly config: Config; readonly now: number },
+): Wait | undefined {
+  return (
+    cooldown(workload, config, now) ??
+    health(workload, config, now) ??
+    window(wishes, now) ??
+    freeze(surroundings) ??
+    disruption(workload, surroundings, config, now) ??
+    (surroundings.isIstiodReady ? undefined : { code: 'IstiodNotReady', until: now + soonMs })
+  );
+}
+
+/** Restarts by others count. A time that cannot be read, or lies far in the future, tells nothing. */
+function cooldown(workload: Workload, { COOLDOWN, RESTART_ANNOTATION }: Config, now: number): Wait | undefined {
+  const names = [RESTART_ANNOTATION, ...foreignRestartAnnotations];
+  const times = [...names.map((name) => workload.template.annotations[name]), workload.restartAt]
+    .flatMap((text) => (text === undefined ? [] : [Date.parse(text)]))
+    .filter((time) => time <= now + COOLDOWN);
+  const until = Math.max(...times) + COOLDOWN;
+  return COOLDOWN > 0 && until > now ? { code: 'Cooldown', until } : undefined;
+}
+
+function health({ progress, replicas }: Workload, { ALLOW_UNHEALTHY }: Config, now: number): Wait | undefined {
+  if (progress === 'settled' || ALLOW_UNHEALTHY || replicas === 0) {
+    return undefined;
+  }
+  return { code: progress === 'failed' ? 'Unhealthy' : 'RolloutInProgress', until: now + soonMs };
+}
+
+function window({ window: text }: Wishes, now: number): Wait | undefined {
+  try {
+    const opens = nextOpening(parseWindows(text), new Date(now)).getTime();
+    return opens > now ? { code: 'Window', ...(Number.isFinite(opens) && { until: opens }) } : undefined;
+  } catch {
+    return { code: 'WindowInvalid', until: now + aMinuteMs };
+  }
+}
+
+function freeze({ frozenUntil }: Surroundings): Wait | undefined {
+  return frozenUntil === undefined ? undefined : { code: 'Frozen', until: frozenUntil };
+}
+
+/** Rolling updates pass budgets by, so this is the only place where they are honoured. */
+function disruption(
+  { template }: Workload,
+  { budgets }: Surroundings,
+  { RESPECT_PDB }: Config,
+  now: number,
+): Wait | undefined {
+  const isForbidden = budgets.some(
+    ({ spec, status }) => matchesLabelSelector(spec?.selector, template.labels) && status?.disruptionsAllowed === 0,
+  );
+  return RESPECT_PDB && isForbidden ? { code: 'PDB', until: now + soonMs } : undefined;
+}

@@ -1,0 +1,85 @@
+import { pods } from '../../../lib/kube/resource.ts';
+import type { Notice } from '../notice.ts';
+import type { Pass } from '../pass.ts';
+import { mapAtOnce } from '../probe/pool.ts';
+import { readWorkload } from '../scan/observe.ts';
+import { evaluate, type Finding } from '../scan/scan.ts';
+import { configFingerprint } from '../state/pending.ts';
+import type { InFlight, State } from '../state/state.ts';
+import { endOf, settled, type End } from './settle.ts';
+
+const readsAtOnce = 8;
+
+interface Ended {
+  readonly intent: InFlight;
+  readonly end: End;
+  readonly finding?: Finding | undefined;
+}
+
+/** Looks at every restart under way and writes down which have come to an end, and how. */
+export async function settleAll(pass: Pass): Promise<void> {
+  const { store, config, now } = pass;
+  const ends = await mapAtOnce(store.state().inflight, readsAtOnce, (intent) => look(pass, intent));
+  const closed = ends.filter(({ end }) => end.is !== 'open');
+  let notices: Notice[] = [];
+  if (closed.length > 0) {
+    await store.update((before) => {
+      notices = [];
+      return closed.reduce((state, { intent, ...ended }) => {
+        const next = settled(state, intent, ended, { config, now: now() });
+        notices.push(...next.notices);
+        return next.state;
+      }, before);
+    });
+  }
+  for (const { intent, end } of closed) {
+    const { kind, namespace, name } = intent;
+    pass.context.log.info({ kind, namespace, name, end: end.is, attempt: intent.attempt }, 'restart ended');
+  }
+  await pass.tell(notices);
+}
+
+async function look(pass: Pass, intent: InFlight): Promise<Ended> {
+  const { context, config, now } = pass;
+  const workload = await readWorkload(context.kube, intent.kind, intent);
+  const end = endOf(intent, workload, {
+    now: now(),
+    annotation: config.RESTART_ANNOTATION,
+    isPodGone: intent.pod === undefined || (await isPodGone(pass, intent.namespace, intent.pod)),
+  });
+  const finding = end.is === 'replaced' ? await evaluate(pass.scanner(), await pass.knowledge(), intent) : undefined;
+  return { intent, end, finding };
+}
+
+async function isPodGone(
+  { context }: Pass,
+  namespace: string,
+  { name, uid }: NonNullable<InFlight['pod']>,
+): Promise<boolean> {
+  const pod = await context.kube.get(pods, { namespace, name });
+  return pod?.metadata?.uid !== uid;
+}
+
+/** Goes on with a paused run when what failed has recovered, when the configuration is another, or on command. */
+export async function resumeIfPossible({ context, store, config }: Pass): Promise<void> {
+  const { paused, failed } = store.state().pacing;
+  const isAsked = store.asked().resume !== undefined;
+  if (paused === undefined) {
+    await (isAsked ? store.update((state) => state, ['resume']) : undefined);
+    return;
+  }
+  const workloads = await Promise.all(failed.map((each) => readWorkload(context.kube, each.kind, each)));
+  const isOver = workloads.every(
+    (workload, index) => workload?.uid !== failed[index]?.uid || workload?.progress === 'settled',
+  );
+  const isOther = paused.configFingerprint !== configFingerprint(store.state(), config);
+  if (isAsked || isOver || isOther) {
+    await store.update(resumed, isAsked ? ['resume'] : []);
+    context.log.info({ paused: paused.reason }, 'run resumed');
+  }
+}
+
+function resumed({ pacing: { paused: _paused, ...pacing }, ...state }: State): State {
+  const blocked = state.blocked.filter(({ reason }) => reason !== 'RolloutFailed');
+  return { ...state, blocked, pacing: { ...pacing, failed: [] } };
+}

@@ -1,0 +1,190 @@
+import type { Config } from '../config.ts';
+import type { Notice } from '../notice.ts';
+import type { Finding } from '../scan/scan.ts';
+import type { Workload } from '../scan/workload.ts';
+import { configFingerprint } from '../state/pending.ts';
+import {
+  counted,
+  identityOf,
+  isSame,
+  type Blocked,
+  type Candidate,
+  type InFlight,
+  type State,
+} from '../state/state.ts';
+import { lastStamp, stampOf } from './steps.ts';
+
+/** What became of a restart. */
+export type End =
+  | { readonly is: 'open' }
+  | { readonly is: 'adopted' }
+  /** The patch never happened. */
+  | { readonly is: 'undone' }
+  | { readonly is: 'gone' }
+  /** All pods are new; whether they are right is another look. */
+  | { readonly is: 'replaced' }
+  | { readonly is: 'reverted' }
+  | { readonly is: 'failed'; readonly why: string };
+
+/** A patch that was not seen for so long was never sent. */
+const lostAfterMs = 30_000;
+
+export function endOf(
+  intent: InFlight,
+  workload: Workload | undefined,
+  { now, annotation, isPodGone }: { readonly now: number; readonly annotation: string; readonly isPodGone: boolean },
+): End {
+  if (workload?.uid !== intent.uid) {
+    return { is: 'gone' };
+  }
+  const isDone = intent.pod === undefined ? lastStamp(workload, annotation) === stampOf(intent) : isPodGone;
+  if (intent.phase === 'Intent') {
+    return whileIntended(isDone, now - intent.intentAt);
+  }
+  return isDone ? whileRolling(intent, workload, now) : afterLoss(intent, now);
+}
+
+function whileIntended(isDone: boolean, ageMs: number): End {
+  if (isDone) {
+    return { is: 'adopted' };
+  }
+  return { is: ageMs > lostAfterMs ? 'undone' : 'open' };
+}
+
+function whileRolling({ deadline }: InFlight, { progress, isObserved }: Workload, now: number): End {
+  if (progress === 'settled') {
+    return { is: 'replaced' };
+  }
+  if (progress === 'failed' && isObserved) {
+    return { is: 'failed', why: 'the rollout exceeded its own deadline' };
+  }
+  return now > deadline ? { is: 'failed', why: 'the rollout did not end in time' } : { is: 'open' };
+}
+
+/** An evicted pod takes its time to go; an annotation that is gone was taken away by somebody. */
+function afterLoss({ pod, deadline }: InFlight, now: number): End {
+  if (pod === undefined) {
+    return { is: 'reverted' };
+  }
+  return now > deadline ? { is: 'failed', why: 'the evicted pod does not go' } : { is: 'open' };
+}
+
+/** The state with the end of one restart in it, and the news. */
+export function settled(
+  state: State,
+  intent: InFlight,
+  { end, finding }: { readonly end: End; readonly finding?: Finding | undefined },
+  { config, now }: { readonly config: Config; readonly now: number },
+): { readonly state: State; readonly notices: readonly Notice[] } {
+  const known = state.inflight.find((each) => isSame(each, intent) && each.intentAt === intent.intentAt);
+  if (known === undefined) {
+    return { state, notices: [] };
+  }
+  const rest: State = { ...state, inflight: state.inflight.filter((each) => each !== known) };
+  switch (end.is) {
+    case 'open':
+      return { state, notices: [] };
+    case 'gone':
+      return { state: rest, notices: [] };
+    case 'adopted':
+      return { state: { ...rest, inflight: [...rest.inflight, { ...known, phase: 'Patched' }] }, notices: [] };
+    case 'undone':
+      return { state: requeued(rest, known, {}), notices: [] };
+    case 'reverted':
+      return repeated(
+        rest,
+        known,
+        { why: 'its annotation was taken away by somebody else', isReverted: true },
+        { config, now },
+      );
+    case 'failed':
+      return failed(rest, known, end.why, config);
+    case 'replaced':
+      return finding?.verdict.fingerprint === undefined
+        ? completed(rest, known)
+        : repeated(
+            rest,
+            known,
+            { why: `the new pods still differ: ${finding.verdict.detail ?? ''}`, isReverted: false },
+            { config, now },
+          );
+  }
+}
+
+interface Settled {
+  readonly state: State;
+  readonly notices: readonly Notice[];
+}
+
+function completed(state: State, intent: InFlight): Settled {
+  const note = `all pods are new after ${intent.attempt === 1 ? 'one restart' : `${intent.attempt} restarts`}`;
+  return {
+    state: counted(state, `restarts_total{${intent.kind},completed}`),
+    notices: [{ about: identityOf(intent), reason: 'RestartCompleted', note }],
+  };
+}
+
+function requeued(state: State, intent: InFlight, { until }: { readonly until?: number }): State {
+  const item: Candidate = {
+    ...identityOf(intent),
+    fingerprint: intent.fingerprint,
+    reason: 'again',
+    priority: 0,
+    isGateway: false,
+    ...(until !== undefined && { wait: { code: 'Cooldown', until } }),
+  };
+  return { ...state, queue: { ...state.queue, items: [...state.queue.items, item] } };
+}
+
+/** One more try after the cooldown, unless that was the last: a restart that does not help must not go on for ever. */
+function repeated(
+  state: State,
+  intent: InFlight,
+  { why, isReverted }: { readonly why: string; readonly isReverted: boolean },
+  { config, now }: { readonly config: Config; readonly now: number },
+): Settled {
+  // Of pods that are evicted one by one the others have yet to go.
+  if (intent.pod !== undefined) {
+    return { state: requeued(state, intent, {}), notices: [] };
+  }
+  const isLast = intent.attempt >= config.MAX_ATTEMPTS;
+  const blocked: Blocked = {
+    ...identityOf(intent),
+    reason: isLast ? 'Ineffective' : 'Repeat',
+    fingerprint: intent.fingerprint,
+    ...(isReverted && { attempts: intent.attempt }),
+    ...(isLast ? {} : { nextAt: Math.max(now, intent.intentAt + config.COOLDOWN) }),
+  };
+  return {
+    state: counted(
+      { ...state, blocked: [...without(state.blocked, intent), blocked] },
+      `restarts_total{${intent.kind},ineffective}`,
+    ),
+    notices: isLast ? [{ about: identityOf(intent), reason: 'RestartIneffective', note: why }] : [],
+  };
+}
+
+function failed(state: State, intent: InFlight, why: string, config: Config): Settled {
+  const failures = [...state.pacing.failed, identityOf(intent)];
+  const isPause = config.FAILURE_THRESHOLD > 0 && failures.length >= config.FAILURE_THRESHOLD;
+  const paused = {
+    reason: `${intent.kind} ${intent.namespace}/${intent.name}: ${why}`,
+    configFingerprint: configFingerprint(state, config),
+  };
+  const blocked: Blocked = { ...identityOf(intent), reason: 'RolloutFailed', fingerprint: intent.fingerprint };
+  return {
+    state: counted(
+      {
+        ...state,
+        blocked: [...without(state.blocked, intent), blocked],
+        pacing: { ...state.pacing, failed: failures, ...(isPause && { paused }) },
+      },
+      `restarts_total{${intent.kind},failed}`,
+    ),
+    notices: [{ about: identityOf(intent), reason: 'RestartFailed', note: isPause ? `${why}; the run pauses` : why }],
+  };
+}
+
+function without(blocked: readonly Blocked[], intent: InFlight): readonly Blocked[] {
+  return blocked.filter((each) => !isSame(each, intent));
+}

@@ -1,0 +1,63 @@
+import type { Context } from '../../../lib/function/define.ts';
+import { deployments, podDisruptionBudgets, type PodDisruptionBudget } from '../../../lib/kube/resource.ts';
+import type { Config } from '../config.ts';
+import type { Identity } from '../state/state.ts';
+import { workloadOf, type Progress } from '../scan/workload.ts';
+import { frozenUntil } from './freeze.ts';
+import type { Surroundings } from './gates.ts';
+
+/** Reads the surroundings of workloads, each thing once per pass. */
+export type Surveyor = (identity: Identity, revision: string | undefined) => Promise<Surroundings>;
+
+export function createSurveyor(
+  { kube, signal, now }: Pick<Context<Config>, 'kube' | 'signal' | 'now'>,
+  config: Config,
+): Surveyor {
+  const budgets = new Map<string, Promise<readonly PodDisruptionBudget[]>>();
+  let istiods: Promise<readonly Istiod[]> | undefined;
+
+  async function budgetsIn(namespace: string): Promise<readonly PodDisruptionBudget[]> {
+    const { items } = await kube.list(podDisruptionBudgets, { namespace });
+    return items;
+  }
+
+  async function readIstiods(): Promise<readonly Istiod[]> {
+    const found = await Promise.all(
+      config.ISTIO_NAMESPACES.map((namespace) =>
+        kube.pick(deployments, { namespace, labelSelector: 'app=istiod' }, (object): Istiod => {
+          const revision = object.metadata?.labels?.['istio.io/rev'];
+          return {
+            progress: workloadOf('Deployment', object)?.progress ?? 'settled',
+            ...(revision !== undefined && { revision }),
+          };
+        }),
+      ),
+    );
+    return found.flatMap(({ items }) => items);
+  }
+
+  return async ({ kind, namespace, name }, revision) => {
+    if (config.RESPECT_PDB && !budgets.has(namespace)) {
+      budgets.set(namespace, budgetsIn(namespace));
+    }
+    if (config.REQUIRE_ISTIOD_READY) {
+      istiods ??= readIstiods();
+    }
+    const own = ((await istiods) ?? []).filter((istiod) => istiod.revision === revision);
+    const until =
+      config.FREEZE_URL === ''
+        ? undefined
+        : await frozenUntil(config.FREEZE_URL, { kind, namespace, name }, { signal, now: now() });
+    return {
+      budgets: (await budgets.get(namespace)) ?? [],
+      // An istiod that runs elsewhere cannot be seen; its probes answered, which is all there is to know.
+      isIstiodReady: own.every(({ progress }) => progress === 'settled'),
+      ...(until !== undefined && { frozenUntil: until }),
+    };
+  };
+}
+
+interface Istiod {
+  readonly revision?: string;
+  readonly progress: Progress;
+}

@@ -1,0 +1,120 @@
+import type { Context, Wake } from '../../lib/function/define.ts';
+import type { Config } from './config.ts';
+import { readMesh } from './mesh/mesh.ts';
+import { readSubject, type Note } from './mesh/note.ts';
+import { remember, scopeOfChange } from './mesh/remember.ts';
+import { effectiveConfig } from './overrides.ts';
+import { openPass, type Pass } from './pass.ts';
+import { report } from './report.ts';
+import { paceEnd } from './restart/begin.ts';
+import { resumeIfPossible, settleAll } from './restart/settle-all.ts';
+import { startRestarts } from './restart/start.ts';
+import { scanIfDue } from './scan/scan-if-due.ts';
+import { configFingerprint, withTrigger } from './state/pending.ts';
+import type { State } from './state/state.ts';
+import { openStore } from './state/store.ts';
+
+/** An event: what changed is remembered together with the scan that it calls for. The scan itself comes later. */
+export async function noteChange(context: Context<Config>, { subjects }: Wake): Promise<void> {
+  const config = await effectiveConfig(context);
+  const found = await Promise.all(subjects.map((subject) => readSubject(context.kube, config, subject)));
+  const notes = found.filter((note) => note !== undefined);
+  if (notes.length === 0) {
+    return;
+  }
+  const now = context.now().getTime();
+  const store = await openStore(context);
+  const state = await store.update((before) => noted(before, notes, now, config));
+  planPass(context, state, config);
+}
+
+function noted(before: State, notes: readonly Note[], now: number, config: Config): State {
+  const after = notes.reduce((state, note) => note(state, now), before);
+  return withChanges(before, after, now, config);
+}
+
+/** A changed control plane concerns all namespaces, and istiod takes a moment to see it; labels count at once. */
+function withChanges(before: State, after: State, now: number, config: Config): State {
+  const { all, namespaces } = scopeOfChange(before, after);
+  if (all.length > 0) {
+    return withTrigger(after, { reasons: all, delayMs: config.ISTIOD_CONFIG_READ_DELAY }, now, config);
+  }
+  if (namespaces.length > 0) {
+    const reasons = namespaces.map((name) => `Namespace ${name}`);
+    return withTrigger(after, { namespaces, reasons, delayMs: 0 }, now, config);
+  }
+  const isRecorded = Object.keys(after.namespaces).length !== Object.keys(before.namespaces).length;
+  return isRecorded ? after : before;
+}
+
+/** A tick: everything that an event could have told, then a pass. */
+export async function tick(context: Context<Config>): Promise<void> {
+  await pass(context, true);
+}
+
+/** One pass: ends what has ended, scans if it is time, restarts what may be restarted. Never waits for a rollout. */
+export async function pass(context: Context<Config>, looksAround = false): Promise<void> {
+  const current = await openPass(context);
+  try {
+    await obey(current);
+    if (looksAround) {
+      await lookAround(current);
+    }
+    await settleAll(current);
+    await resumeIfPossible(current);
+    const scan = await scanIfDue(current);
+    await startRestarts(current);
+    await report(current, scan);
+  } finally {
+    current.close();
+  }
+  planPass(context, current.store.state(), current.config);
+}
+
+/** A scan by command: an annotation of the state says where. */
+async function obey({ store, config, now }: Pass): Promise<void> {
+  const { scan } = store.asked();
+  if (scan === undefined) {
+    return;
+  }
+  const names = scan.split(',').map((name) => name.trim());
+  const scope = names.includes('all') || scan.trim() === '' ? {} : { namespaces: names };
+  await store.update(
+    (state) => withTrigger(state, { ...scope, reasons: ['command'], delayMs: 0 }, now(), config),
+    ['scan'],
+  );
+}
+
+/** Finds changes that no event told of. Before the first scan everything is news, and that scan is due anyway. */
+async function lookAround({ context, store, config, now }: Pass): Promise<void> {
+  if (store.state().pacing.lastFullScanAt === undefined) {
+    return;
+  }
+  const mesh = await readMesh(context.kube, config);
+  await store.update((before) => withChanges(before, remember(before, mesh, now()), now(), config));
+  await store.update((state) => withValidQueue(state, config));
+}
+
+/** What was found under another configuration means nothing. */
+function withValidQueue(state: State, config: Config): State {
+  const isValid = state.queue.items.length === 0 || state.queue.configFingerprint === configFingerprint(state, config);
+  return isValid ? state : { ...state, queue: { configFingerprint: '', items: [] } };
+}
+
+const lookAgainMs = 3_000;
+
+/** The next pass, as soon as there is something for it to do. If this process dies, the next tick does it. */
+function planPass(context: Context<Config>, state: State, config: Config): void {
+  const now = context.now().getTime();
+  const { pending, inflight, queue, blocked, pacing } = state;
+  const isHeld = pacing.paused !== undefined || config.DRY_RUN;
+  const times = [
+    pending?.dueAt,
+    ...(inflight.length > 0 ? [now + lookAgainMs] : []),
+    ...(isHeld ? [] : [...queue.items.map(({ wait }) => wait?.until), ...blocked.map(({ nextAt }) => nextAt)]),
+    ...(isHeld || queue.items.length === 0 ? [] : [paceEnd(state, config)]),
+  ].filter((time) => time !== undefined && time > now);
+  if (times.length > 0) {
+    context.later('pass', new Date(Math.min(...times.map(Number))), (later) => pass(later));
+  }
+}

@@ -1,0 +1,171 @@
+import { formatInstant } from '../../../lib/time/instant.ts';
+import type { Notice } from '../notice.ts';
+import { remember } from '../mesh/remember.ts';
+import { backoffMs, configFingerprint } from '../state/pending.ts';
+import {
+  counted,
+  identityOf,
+  isSame,
+  type Blocked,
+  type Candidate,
+  type InFlight,
+  type Pending,
+  type State,
+} from '../state/state.ts';
+import { blockedOf, candidateOf, recoveredOf } from './outcome.ts';
+import type { Scan } from './scan.ts';
+
+export interface Merge {
+  readonly scan: Scan;
+  /** What the scan was for. */
+  readonly pending: Pending;
+  readonly now: number;
+  /** There was no state before: what is under way has to be found in the cluster. */
+  readonly wasLost: boolean;
+}
+
+/** The state after a scan. Whatever was found in the scanned namespaces before gives way. */
+export function mergeScan(before: State, merge: Merge): State {
+  const { scan, now, wasLost } = merge;
+  const { config } = scan.knowledge;
+  const known = withConfirmations(remember(before, scan.knowledge.mesh, now), scan);
+  const inflight = wasLost ? recovered(known, scan, now) : known.inflight;
+  const blocked = mergeBlocked(known.blocked, scan);
+  const items = mergeQueue(known.queue.items, merge).filter(
+    (item) => !inflight.some((each) => isSame(each, item)) && !blocked.some((each) => isSame(each, item)),
+  );
+  const queue = { configFingerprint: configFingerprint(known, config), items };
+  const next = withPending({ ...known, inflight, blocked, queue }, merge);
+  return withCounts({ ...next, pacing: pacingOf(next, known, merge) }, merge);
+}
+
+function isOutside({ namespaces }: Scan, namespace: string): boolean {
+  return namespaces !== undefined && !namespaces.includes(namespace);
+}
+
+function mergeQueue(before: readonly Candidate[], { scan, now }: Merge): readonly Candidate[] {
+  const kept = before.filter(({ namespace }) => isOutside(scan, namespace));
+  const found = scan.findings.flatMap((finding) => candidateOf(finding, scan.knowledge, now) ?? []);
+  return [
+    ...kept,
+    ...found.map((candidate) => {
+      const known = before.find((each) => isSame(each, candidate) && each.fingerprint === candidate.fingerprint);
+      return known ?? candidate;
+    }),
+  ];
+}
+
+/** Restarts that did not help are remembered for as long as the same restart would be tried again. */
+function mergeBlocked(before: readonly Blocked[], scan: Scan): readonly Blocked[] {
+  const found = scan.findings.flatMap((finding) => blockedOf(finding) ?? []);
+  const kept = before.filter((each) => {
+    const finding = scan.findings.find(({ staffed }) => staffed.workload.uid === each.uid);
+    return (
+      isOutside(scan, each.namespace) ||
+      ((each.attempts ?? each.refusals) !== undefined && finding?.verdict.fingerprint === each.fingerprint)
+    );
+  });
+  return [...kept, ...found.filter((each) => !kept.some((known) => isSame(known, each)))];
+}
+
+function recovered({ inflight }: State, { findings, knowledge: { config } }: Scan, now: number): readonly InFlight[] {
+  return [...inflight, ...findings.flatMap(({ staffed }) => recoveredOf(staffed.workload, config, now) ?? [])];
+}
+
+function withConfirmations(state: State, { confirmed }: Scan): State {
+  const controlPlanes = Object.fromEntries(
+    Object.entries(state.controlPlanes).map(([ref, plane]) => [
+      ref,
+      confirmed.has(plane.revision) ? { ...plane, isConfirmed: true } : plane,
+    ]),
+  );
+  return { ...state, controlPlanes };
+}
+
+/** A trigger stays pending where injectors could not be asked, and where another came during the scan. */
+function withPending(state: State, { scan, pending, now }: Merge): State {
+  const failed = scan.findings.filter(({ verdict }) => verdict.code === 'ProbeFailed');
+  const unsure = [...new Set(failed.map(({ staffed }) => staffed.workload.namespace))];
+  const { pending: latest, ...rest } = state;
+  if (latest !== undefined && latest.triggers !== pending.triggers) {
+    return latest.namespaces === undefined
+      ? state
+      : { ...rest, pending: { ...latest, namespaces: [...new Set([...latest.namespaces, ...unsure])] } };
+  }
+  if (failed.length === 0) {
+    return rest;
+  }
+  const attempts = pending.attempts + 1;
+  const lastError = (failed[0]?.verdict.detail ?? '').slice(0, 200);
+  return {
+    ...rest,
+    pending: { ...pending, namespaces: unsure, attempts, dueAt: now + backoffMs(attempts), lastError },
+  };
+}
+
+function pacingOf(next: State, before: State, { scan, pending, now }: Merge): State['pacing'] {
+  const { pacing } = before;
+  const wasIdle = before.queue.items.length === 0 && before.inflight.length === 0;
+  const begins = wasIdle && next.queue.items.length > 0;
+  return {
+    ...pacing,
+    ...(scan.namespaces === undefined ? { lastFullScanAt: now } : {}),
+    ...(begins && pacing.paused === undefined
+      ? { runId: formatInstant(now), startedAt: now, trigger: pending.reasons.join(', '), failed: [] }
+      : {}),
+  };
+}
+
+function withCounts(state: State, { scan, pending }: Merge): State {
+  const trigger = pending.reasons[0]?.split(' ')[0] ?? 'unknown';
+  const skipped = scan.findings.map(({ verdict }) => `skipped_total{${verdict.code}}`);
+  return counted(state, `scans_total{${trigger}}`, ...skipped.filter((name) => name !== 'skipped_total{Outdated}'));
+}
+
+/** What is new to a state after a scan and worth an Event. */
+export function newsOf(before: State, after: State, { findings }: Scan): readonly Notice[] {
+  const queued = after.queue.items.filter(
+    (item) =>
+      item.fingerprint !== undefined &&
+      !before.queue.items.some((each) => isSame(each, item) && each.fingerprint === item.fingerprint),
+  );
+  const stopped = after.blocked.filter(
+    (item) =>
+      !before.blocked.some(
+        (each) => isSame(each, item) && each.reason === item.reason && each.fingerprint === item.fingerprint,
+      ),
+  );
+  return [
+    ...queued.map((item) => ({
+      about: identityOf(item),
+      reason: 'ProxyOutdated' as const,
+      note: noteOn(item, findings),
+    })),
+    ...stopped.flatMap((item) => blockedNotice(item, noteOn(item, findings))),
+  ];
+}
+
+function noteOn({ uid, reason }: Candidate | Blocked, findings: Scan['findings']): string {
+  const verdict = findings.find(({ staffed }) => staffed.workload.uid === uid)?.verdict;
+  const [current, expected] = [verdict?.pod?.proxy?.image ?? 'none', verdict?.expected?.image];
+  return expected === undefined
+    ? `${reason}: ${verdict?.detail ?? ''}`
+    : `${reason}: proxy ${current}, expected ${expected}`;
+}
+
+function blockedNotice(item: Blocked, note: string): Notice[] {
+  const about = identityOf(item);
+  switch (item.reason) {
+    case 'OnDelete':
+    case 'Partitioned':
+      return [{ about, reason: 'ManualRestartRequired', note }];
+    case 'UnknownRevision':
+      return [{ about, reason: 'UnknownRevision', note }];
+    case 'ConfigInvalid':
+      return [{ about, reason: 'ConfigInvalid', note }];
+    case 'Ineffective':
+      return [{ about, reason: 'RestartIneffective', note }];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,92 @@
+import type { Config } from '../config.ts';
+import { attemptsOf, type Knowledge } from './judge.ts';
+import { lastStamp } from '../restart/steps.ts';
+import { bookkeeping } from '../names.ts';
+import { identityOf, type Blocked, type Candidate, type InFlight, type Wait } from '../state/state.ts';
+import type { Finding } from './scan.ts';
+import { wishesOf } from './wishes.ts';
+import type { Workload } from './workload.ts';
+
+const soonMs = 30_000;
+
+/** What a finding puts into the queue: what is outdated, and what has to be looked at again. */
+export function candidateOf(
+  { staffed, verdict }: Finding,
+  { config, mesh }: Knowledge,
+  now: number,
+): Candidate | undefined {
+  const { workload } = staffed;
+  const wait = waitFor(verdict.code, now);
+  if (verdict.code !== 'Outdated' && wait === undefined) {
+    return undefined;
+  }
+  const { priority } = wishesOf(workload, mesh.namespaces[workload.namespace], config);
+  return {
+    ...identityOf(workload),
+    ...(verdict.fingerprint !== undefined && { fingerprint: verdict.fingerprint }),
+    reason: verdict.detail ?? verdict.code,
+    priority,
+    isGateway: isGateway(workload),
+    ...(wait && { wait }),
+  };
+}
+
+/** Paused workloads are looked at in every pass, rollouts by others when they may be over. */
+function waitFor(code: Finding['verdict']['code'], now: number): Wait | undefined {
+  switch (code) {
+    case 'Paused':
+      return { code };
+    case 'RolloutInProgress':
+      return { code, until: now + soonMs };
+    default:
+      return undefined;
+  }
+}
+
+export function isGateway({ template }: Workload): boolean {
+  return (
+    template.annotations['inject.istio.io/templates']?.split(',').some((name) => name.trim() === 'gateway') ?? false
+  );
+}
+
+/** Left alone until something changes: told once. */
+export function blockedOf({ staffed, verdict }: Finding): Blocked | undefined {
+  switch (verdict.code) {
+    case 'OnDelete':
+    case 'Partitioned':
+    case 'UnknownRevision':
+    case 'OrphanSidecar':
+    case 'ConfigInvalid':
+    case 'Ineffective':
+      return {
+        ...identityOf(staffed.workload),
+        reason: verdict.code,
+        ...(verdict.fingerprint !== undefined && { fingerprint: verdict.fingerprint }),
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** A restart of ours that is under way although nothing remembers it. */
+export function recoveredOf(
+  workload: Workload,
+  { RESTART_ANNOTATION, ROLLOUT_TIMEOUT }: Config,
+  now: number,
+): InFlight | undefined {
+  const intentAt = Date.parse(lastStamp(workload, RESTART_ANNOTATION) ?? '');
+  const fingerprint = workload.annotations[bookkeeping.fingerprint];
+  if (!(intentAt > now - ROLLOUT_TIMEOUT) || workload.progress === 'settled' || fingerprint === undefined) {
+    return undefined;
+  }
+  return {
+    ...identityOf(workload),
+    fingerprint,
+    by: 'found',
+    attempt: attemptsOf(workload.annotations, fingerprint),
+    intentAt,
+    deadline: intentAt + ROLLOUT_TIMEOUT,
+    pods: workload.replicas,
+    phase: 'Patched',
+  };
+}

@@ -1,0 +1,161 @@
+import type { Kube } from '../../../lib/kube/client.ts';
+import type { Config } from '../config.ts';
+import { readMesh } from '../mesh/mesh.ts';
+import { remember } from '../mesh/remember.ts';
+import { mapAtOnce } from '../probe/pool.ts';
+import type { Prober } from '../probe/prober.ts';
+import type { Question } from '../probe/question.ts';
+import type { Identity, State } from '../state/state.ts';
+import { isPlain, staleRevisions, unconfirmedRevisions, type Sample } from './confirm.ts';
+import { join, type Staffed, type Stray } from './join.ts';
+import { judgeAlone, judgeAnswered, type Knowledge, type Open, type Verdict } from './judge.ts';
+import { observe, observeOne, type Observed } from './observe.ts';
+import { skipsNamespace } from './namespace.ts';
+
+export interface Scanner {
+  readonly kube: Kube;
+  readonly config: Config;
+  readonly prober: Prober;
+  readonly now: Date;
+  /** Take what injectors say even if it does not fit their ConfigMap: it has not for long enough. */
+  readonly isTrusting?: boolean;
+}
+
+/** A workload and what was found out about it. */
+export interface Finding {
+  readonly staffed: Staffed;
+  readonly verdict: Verdict;
+}
+
+export interface Scan {
+  readonly knowledge: Knowledge;
+  /** What was scanned. Absent: all namespaces. */
+  readonly namespaces?: readonly string[];
+  readonly findings: readonly Finding[];
+  readonly strays: readonly Stray[];
+  readonly unreadable: Observed['unreadable'];
+  /** Revisions whose istiod does not yet inject what its ConfigMap says. */
+  readonly stale: ReadonlySet<string>;
+  /** Revisions that were asked and do. */
+  readonly confirmed: ReadonlySet<string>;
+}
+
+/** Looks at all workloads of the namespaces and asks the injectors about those that only they can judge. */
+export async function scan(scanner: Scanner, state: State, namespaces?: readonly string[]): Promise<Scan> {
+  const knowledge = await learn(scanner, state);
+  const observed = await observeAll(scanner, namespaces);
+  const { staffed, strays } = join(observed);
+  const judged = staffed.map((each) => ({ staffed: each, ...split(judgeAlone(each, knowledge)) }));
+  const open = judged.filter((each): each is typeof each & { open: Open } => each.open !== undefined);
+  const samples = await askAll(scanner, knowledge, open);
+  const answers = new Map(samples.map(({ uid, answer }) => [uid, answer]));
+  const stale =
+    scanner.isTrusting === true ? new Set<string>() : staleRevisions(unconfirmedRevisions(knowledge.state), samples);
+  const findings = judged.map(({ staffed: each, verdict, open: question }): Finding => {
+    const answer = answers.get(each.workload.uid);
+    const late =
+      question !== undefined && answer !== undefined ? judgeAnswered(each, question, answer, knowledge) : undefined;
+    return { staffed: each, verdict: distrust(late ?? verdict ?? { code: 'NoPods' }, stale) };
+  });
+  const asked = new Set(samples.map(({ revision }) => revision));
+  return {
+    knowledge,
+    ...(namespaces && { namespaces }),
+    findings,
+    strays: strays.filter(
+      ({ pod }) => !skipsNamespace(pod.namespace, knowledge.mesh.namespaces[pod.namespace], scanner.config),
+    ),
+    unreadable: observed.unreadable,
+    stale,
+    confirmed: new Set([...asked].filter((revision) => !stale.has(revision))),
+  };
+}
+
+/** The mesh as it is now, with the times of its changes. */
+export async function learn({ kube, config, now }: Scanner, state: State): Promise<Knowledge> {
+  const mesh = await readMesh(kube, config);
+  return { config, mesh, state: remember(state, mesh, now.getTime()) };
+}
+
+/** One workload as it is now. Undefined when it is gone. */
+export async function evaluate(
+  scanner: Scanner,
+  knowledge: Knowledge,
+  identity: Identity,
+): Promise<Finding | undefined> {
+  const observed = await observeOne(scanner.kube, scanner.config, identity);
+  const staffed = observed === undefined ? undefined : join(observed).staffed[0];
+  if (staffed === undefined) {
+    return undefined;
+  }
+  const first = judgeAlone(staffed, knowledge);
+  if ('code' in first) {
+    return { staffed, verdict: first };
+  }
+  const answer = await scanner.prober.ask(first.injectors, first.question);
+  return { staffed, verdict: judgeAnswered(staffed, first, answer, knowledge) };
+}
+
+async function observeAll({ kube, config }: Scanner, namespaces: readonly string[] | undefined): Promise<Observed> {
+  if (namespaces === undefined) {
+    return observe(kube, config);
+  }
+  const all = await mapAtOnce(namespaces, 4, (namespace) => observe(kube, config, namespace));
+  return {
+    workloads: all.flatMap(({ workloads }) => workloads),
+    links: new Map(all.flatMap(({ links }) => [...links])),
+    pods: all.flatMap(({ pods }) => pods),
+    unreadable: [...new Set(all.flatMap(({ unreadable }) => unreadable))],
+  };
+}
+
+function split(judged: Verdict | Open): { readonly verdict?: Verdict; readonly open?: Open } {
+  return 'code' in judged ? { verdict: judged } : { open: judged };
+}
+
+type Asked = Sample & { readonly uid: string };
+
+/** Where no template is plain enough to tell whether istiod reads its new ConfigMap, a pod of our own making does. */
+async function askAll(
+  { prober, config }: Scanner,
+  { state }: Knowledge,
+  open: readonly { readonly staffed: Staffed; readonly open: Open }[],
+): Promise<readonly Asked[]> {
+  const expected = unconfirmedRevisions(state);
+  const plain = new Set(open.filter((each) => isPlain(each.open.question)).map((each) => revisionOf(each.open)));
+  const unsure = [...expected.keys()].filter((revision) => !plain.has(revision));
+  const sentinels = unsure.flatMap((revision) => {
+    const sample = open.find((each) => revisionOf(each.open) === revision);
+    return sample === undefined
+      ? []
+      : [{ uid: '', open: { ...sample.open, question: sentinelIn(sample.open.question) } }];
+  });
+  const asks = [...sentinels, ...open.map((each) => ({ uid: each.staffed.workload.uid, open: each.open }))];
+  return mapAtOnce(asks, config.PROBE_CONCURRENCY, async ({ uid, open: { injectors, question } }) => ({
+    uid,
+    revision: injectors[0]?.revision ?? '',
+    question,
+    answer: await prober.ask(injectors, question),
+  }));
+}
+
+function revisionOf({ injectors }: Open): string {
+  return injectors[0]?.revision ?? '';
+}
+
+function sentinelIn({ namespace, owner }: Question): Question {
+  return {
+    namespace,
+    owner,
+    labels: {},
+    annotations: {},
+    spec: { containers: [{ name: 'sentinel', image: 'sentinel' }] },
+  };
+}
+
+/** Acting on what an injector says that has not read its configuration would mean to act twice. */
+function distrust(verdict: Verdict, stale: ReadonlySet<string>): Verdict {
+  return verdict.revision !== undefined && stale.has(verdict.revision) && verdict.code !== 'ProbeFailed'
+    ? { code: 'ProbeFailed', detail: 'istiod has not read its new ConfigMap yet', revision: verdict.revision }
+    : verdict;
+}

@@ -1,0 +1,31 @@
+import { apiVersion } from '../../../lib/kube/resource.ts';
+import type { OwnerReference } from '../../../lib/kube/wire.ts';
+import type { Question } from '../probe/question.ts';
+import type { Staffed } from './join.ts';
+import { resources } from './kinds.ts';
+import type { Workload } from './workload.ts';
+
+/** The pod that a workload would create now. */
+export function questionOf({ workload, current, link }: Staffed): Question {
+  const { namespace, template } = workload;
+  const [sample] = current;
+  return {
+    namespace,
+    owner:
+      link === undefined
+        ? ownerOf(workload)
+        : { apiVersion: 'apps/v1', kind: link.kind, name: link.name, uid: link.uid },
+    labels: {
+      ...template.labels,
+      ...(link?.hash !== undefined && link.kind === 'ReplicaSet' && { 'pod-template-hash': link.hash }),
+      ...(sample?.revisionHash !== undefined && { 'controller-revision-hash': sample.revisionHash }),
+      ...(sample?.templateGeneration !== undefined && { 'pod-template-generation': sample.templateGeneration }),
+    },
+    annotations: template.annotations,
+    spec: template.spec,
+  };
+}
+
+function ownerOf({ kind, name, uid }: Workload): OwnerReference {
+  return { apiVersion: apiVersion(resources[kind]), kind, name, uid, controller: true };
+}

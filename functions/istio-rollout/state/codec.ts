@@ -1,0 +1,99 @@
+import { Failure } from '../../../lib/function/failure.ts';
+import { queueNames } from '../names.ts';
+import { emptyState, type Candidate, type Queue, type State } from './state.ts';
+
+/** The state as ConfigMaps hold it: one key per part of it, and what the queue has more than fits. */
+export interface Encoded {
+  readonly data: Readonly<Record<string, string>>;
+  /** Further queue ConfigMaps, in order. */
+  readonly parts: readonly string[];
+}
+
+const version = 1;
+const inlineBytes = 300 * 1024;
+const partBytes = 800 * 1024;
+
+type Key = keyof State;
+const keys = Object.keys({ ...emptyState, pending: undefined } satisfies Record<Key, unknown>) as readonly Key[];
+
+interface StoredQueue extends Omit<Queue, 'items'> {
+  readonly items: readonly Candidate[];
+  readonly parts: number;
+}
+
+export function encode(state: State): Encoded {
+  const chunks = chunksOf(state.queue.items);
+  const [inline = [], ...rest] = chunks.map((chunk) => chunk.map(({ part: _part, ...item }) => item));
+  const queue: StoredQueue = { ...state.queue, items: inline, parts: rest.length };
+  const given = keys.filter((key) => state[key] !== undefined);
+  const data = Object.fromEntries(given.map((key) => [key, wrap(key === 'queue' ? queue : state[key])]));
+  return { data, parts: rest.map((items) => wrap(items)) };
+}
+
+function wrap(value: unknown): string {
+  return JSON.stringify({ v: version, value });
+}
+
+/** Candidates stay in the ConfigMap that they are in, so that one of them going changes one ConfigMap only. */
+function chunksOf(items: readonly Candidate[]): readonly (readonly Candidate[])[] {
+  const chunks: Candidate[][] = [[]];
+  const sizes: number[] = [0];
+  for (const item of items) {
+    const size = JSON.stringify(item).length;
+    const fits = sizes.findIndex((used, index) => used + size <= (index === 0 ? inlineBytes : partBytes));
+    const index = item.part ?? (fits < 0 ? sizes.length : fits);
+    if (index <= queueNames.length) {
+      while (chunks.length <= index) {
+        chunks.push([]);
+        sizes.push(0);
+      }
+      chunks[index]?.push(item);
+      sizes[index] = (sizes[index] ?? 0) + size;
+    }
+  }
+  return chunks;
+}
+
+/** How many further ConfigMaps the queue needs. */
+export function partsOf(data: Readonly<Record<string, string>>): number {
+  const { parts = 0 } = (unwrap(data['queue'], 'queue') ?? {}) as Partial<StoredQueue>;
+  return Math.min(parts, queueNames.length);
+}
+
+/** A key that cannot be read is lost. A later version's is not ours to overwrite: that throws. */
+export function decode({ data, parts }: Encoded): State {
+  const found = keys.flatMap((key) => {
+    const value = unwrap(data[key], key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const state = { ...emptyState, ...(Object.fromEntries(found) as Partial<State>) };
+  const further = parts.flatMap((part, index) => tagged(unwrap(part, 'queue'), index + 1));
+  const { configFingerprint, items } = state.queue;
+  const restarting = new Set(state.inflight.map(({ uid }) => uid));
+  const queued = [...tagged(items, 0), ...further].filter(({ uid }) => !restarting.has(uid));
+  return { ...state, queue: { configFingerprint, items: queued } };
+}
+
+function tagged(items: unknown, part: number): Candidate[] {
+  return Array.isArray(items) ? (items as Candidate[]).map((item) => ({ ...item, part })) : [];
+}
+
+function unwrap(text: string | undefined, key: string): unknown {
+  if (text === undefined) {
+    return undefined;
+  }
+  const { v, value } = parsed(text);
+  if (typeof v === 'number' && v > version) {
+    throw new Failure('unavailable', `the state (${key}) was written by a later version: ${v}`);
+  }
+  return v === version ? value : undefined;
+}
+
+function parsed(text: string): { readonly v?: unknown; readonly value?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

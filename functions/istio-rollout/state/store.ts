@@ -1,0 +1,145 @@
+import type { Operation } from 'fast-json-patch';
+import type { Context } from '../../../lib/function/define.ts';
+import { Failure } from '../../../lib/function/failure.ts';
+import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
+import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
+import { pause } from '../../../lib/pause.ts';
+import { commands, queueNames, stateName } from '../names.ts';
+import { decode, encode, partsOf } from './codec.ts';
+import type { State } from './state.ts';
+
+/** The state in its ConfigMap. Every write is a compare-and-swap. */
+export interface Store {
+  /** As last read or written. */
+  readonly state: () => State;
+  /** There is no state yet, or no more. */
+  readonly isLost: () => boolean;
+  /** What an annotation of the ConfigMap asks for. */
+  readonly asked: () => Commands;
+  readonly load: () => Promise<State>;
+  /** Writes what the change makes of the state; a change that was overtaken is made again from what is there then. */
+  readonly update: (change: Change, done?: readonly (keyof Commands)[]) => Promise<State>;
+}
+
+/** The next state, or the same one if there is nothing to change. */
+export type Change = (state: State) => State;
+
+export interface Commands {
+  readonly scan?: string;
+  readonly resume?: string;
+}
+
+interface Held {
+  readonly state: State;
+  readonly object: ConfigMap | undefined;
+  readonly parts: readonly (ConfigMap | undefined)[];
+}
+
+const tries = 8;
+
+export async function openStore({
+  kube,
+  namespace,
+  signal,
+}: Pick<Context, 'kube' | 'namespace' | 'signal'>): Promise<Store> {
+  let held = await read();
+
+  async function read(): Promise<Held> {
+    const object = await kube.get(configMaps, { namespace, name: stateName });
+    const data = object?.data ?? {};
+    const names = queueNames.slice(0, partsOf(data));
+    const parts = await Promise.all(names.map((name) => kube.get(configMaps, { namespace, name })));
+    return { object, parts, state: decode({ data, parts: parts.map((part) => part?.data?.['items'] ?? '') }) };
+  }
+
+  /** The state first: a candidate that is both in flight and in a further part is in flight. */
+  async function write(state: State, done: readonly (keyof Commands)[]): Promise<void> {
+    const { data, parts } = encode(state);
+    const main = stepFor(stateName, held.object, data, done);
+    const outcomes = await kube.run({ steps: main === undefined ? [] : [main] });
+    const object = (outcomes[0]?.object as ConfigMap | undefined) ?? held.object;
+    held = { ...held, object, state };
+    const further = parts.flatMap(
+      (items, index) => stepFor(queueNames[index] ?? '', held.parts[index], { items }, []) ?? [],
+    );
+    if (further.length > 0) {
+      await kube.run({ steps: further });
+      held = await read();
+    }
+  }
+
+  function stepFor(
+    name: string,
+    object: ConfigMap | undefined,
+    data: Readonly<Record<string, string>>,
+    done: readonly (keyof Commands)[],
+  ): Step | undefined {
+    const why = 'state';
+    if (object === undefined) {
+      const fresh: ConfigMap = { metadata: { namespace, name }, data };
+      return { do: 'create', resource: configMaps, object: fresh, why };
+    }
+    const operations = [...differences(object.data, data), ...removals(object, done)];
+    return operations.length === 0
+      ? undefined
+      : { do: 'patch', resource: configMaps, namespace, name, operations: [unchanged(object), ...operations], why };
+  }
+
+  async function update(change: Change, done: readonly (keyof Commands)[] = []): Promise<State> {
+    for (let attempt = 1; ; attempt += 1) {
+      const next = change(held.state);
+      if (next === held.state && done.length === 0) {
+        return next;
+      }
+      try {
+        await write(next, done);
+        return held.state;
+      } catch (error) {
+        if (!(error instanceof Failure && error.kind === 'conflict') || attempt === tries) {
+          throw error;
+        }
+        await pause(Math.random() * 20 * attempt, signal);
+        held = await read();
+      }
+    }
+  }
+
+  return {
+    state: () => held.state,
+    isLost: () => held.object === undefined,
+    asked: () => askedBy(held.object),
+    load: async () => {
+      held = await read();
+      return held.state;
+    },
+    update,
+  };
+}
+
+function askedBy(object: ConfigMap | undefined): Commands {
+  const { [commands.scan]: scan, [commands.resume]: resume } = object?.metadata?.annotations ?? {};
+  return { ...(scan !== undefined && { scan }), ...(resume !== undefined && { resume }) };
+}
+
+function differences(
+  before: Readonly<Record<string, string>> | undefined,
+  after: Readonly<Record<string, string>>,
+): Operation[] {
+  if (before === undefined) {
+    return [{ op: 'add', path: pointer('data'), value: after }];
+  }
+  const changed = Object.entries(after).filter(([key, text]) => before[key] !== text);
+  const gone = Object.keys(before).filter((key) => !(key in after));
+  return [
+    ...changed.map(([key, value]): Operation => ({ op: 'add', path: pointer('data', key), value })),
+    ...gone.map((key): Operation => ({ op: 'remove', path: pointer('data', key) })),
+  ];
+}
+
+/** A command is struck off together with the state that it led to. */
+function removals(object: ConfigMap, done: readonly (keyof Commands)[]): Operation[] {
+  return done
+    .map((command) => commands[command])
+    .filter((annotation) => object.metadata?.annotations?.[annotation] !== undefined)
+    .map((annotation) => ({ op: 'remove', path: pointer('metadata', 'annotations', annotation) }));
+}
