@@ -23,9 +23,11 @@ function count(
 }
 
 /** What is known, in figures. */
-export function reportState({ metrics }: Measured, { pools, problem, coverage }: State): void {
+export function reportState({ metrics, config }: Measured, { pools, problem, coverage }: State): void {
   const active = metrics.gauge('pool_active', 'Whether pods are sent to the pool.', ['pool']);
   const seen = metrics.gauge('pool_nodes_seen', 'Whether the last look at the pool found a node.', ['pool']);
+  active.reset();
+  seen.reset();
   for (const [pool, state] of pools) {
     active.set(Number(state.active), { pool });
     seen.set(Number(state.seen), { pool });
@@ -36,6 +38,18 @@ export function reportState({ metrics }: Measured, { pools, problem, coverage }:
   if (coverage !== undefined) {
     metrics.gauge('uncovered_pods', 'Running pods that a rule is for and that do not show it.').set(coverage.uncovered);
   }
+  if (config.PARITY_METRICS) {
+    reportParity(
+      metrics,
+      [...pools.values()].some(({ active }) => active),
+    );
+  }
+}
+
+/** As dashboards of kim-snatch know it: which of the two modes this cluster is in. */
+function reportParity({ inherited }: Measured['metrics'], active: boolean): void {
+  inherited.gauge('kim_snatch_shoots_default', 'Whether pods are sent to the pool.').set(Number(active));
+  inherited.gauge('kim_snatch_shoots_fallback', 'Whether the pool has no nodes.').set(Number(!active));
 }
 
 export function reportStateAge({ metrics, now }: Measured, readAt: Date | undefined): void {

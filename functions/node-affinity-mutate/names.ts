@@ -20,3 +20,8 @@ export const stateConfigMap = `${functionName}-state`;
 
 /** The kubelet marks its static pods so; their spec must not be touched. */
 export const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/** The MutatingAdmissionPolicy and its binding. */
+export const policyName = domain;
+/** Names the rules that the policy should follow now. */
+export const policyConfigMap = `${functionName}-policy`;

@@ -1,11 +1,23 @@
 import { createHash } from 'node:crypto';
 import { asFailure, type Failure } from '../../lib/function/failure.ts';
 import type { Kube } from '../../lib/kube/client.ts';
-import { configMaps, namespaces, nodes, type ConfigMap } from '../../lib/kube/resource.ts';
+import {
+  configMaps,
+  mutatingPolicies,
+  mutatingPolicyBindings,
+  namespaces,
+  nodes,
+  pods,
+  type ConfigMap,
+} from '../../lib/kube/resource.ts';
+import type { Knowledge } from './knowledge.ts';
 import type { Look } from './look.ts';
-import { rulesConfigMap, rulesKey } from './names.ts';
+import { policyConfigMap, policyName, rulesConfigMap, rulesKey } from './names.ts';
+import { coverageOf, uncoveredWorkload } from './plan-coverage.ts';
+import type { PolicyFound } from './plan-policy.ts';
 import type { NamespacesSeen, RulesFound } from './plan.ts';
 import { readRules } from './rule.ts';
+import type { Coverage } from './state.ts';
 
 /** What operators wrote, and what it means. */
 export interface RulesRead {
@@ -67,4 +79,19 @@ export async function seePools(kube: Kube, pools: readonly string[]): Promise<Po
     }
   }
   return { seen };
+}
+
+/** Pods are large and many: of each only the name of its workload is kept, and only if it was missed. */
+export async function seeCoverage(kube: Kube, knowledge: Knowledge): Promise<Coverage> {
+  const { items } = await kube.pick(pods, {}, (pod) => uncoveredWorkload({ ...pod }, knowledge));
+  return coverageOf(items);
+}
+
+export async function seePolicy(kube: Kube, namespace: string): Promise<PolicyFound> {
+  const [param, policy, binding] = await Promise.all([
+    kube.get(configMaps, { namespace, name: policyConfigMap }),
+    kube.get(mutatingPolicies, { name: policyName }),
+    kube.get(mutatingPolicyBindings, { name: policyName }),
+  ]);
+  return { param, policy, binding };
 }

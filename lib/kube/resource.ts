@@ -117,6 +117,19 @@ export const validatingWebhooks = clusterWide<ValidatingWebhookConfiguration>(
   'validatingwebhookconfigurations',
 );
 
+export const mutatingPolicies = clusterWide(
+  'admissionregistration.k8s.io',
+  'v1',
+  'MutatingAdmissionPolicy',
+  'mutatingadmissionpolicies',
+);
+export const mutatingPolicyBindings = clusterWide(
+  'admissionregistration.k8s.io',
+  'v1',
+  'MutatingAdmissionPolicyBinding',
+  'mutatingadmissionpolicybindings',
+);
+
 /** `v1`, `apps/v1`: what an object of this kind carries as `apiVersion`. */
 export function apiVersion({ group, version }: Pick<Resource, 'group' | 'version'>): string {
   return group === '' ? version : `${group}/${version}`;

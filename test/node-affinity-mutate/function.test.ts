@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { configMaps, mutatingWebhooks, namespaces, nodes, pods } from '../../lib/kube/resource.ts';
+import { configMaps, namespaces, nodes, pods } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
-import { webhookConfigurations } from '../../lib/manifests/webhook.ts';
 import { noCluster } from '../http.ts';
 import definition from '../../functions/node-affinity-mutate/index.ts';
 import { preferredField } from '../../functions/node-affinity-mutate/placement.ts';
@@ -16,9 +15,8 @@ import {
   podWith,
   pool,
   poolKey,
-  settings,
 } from '../../functions/node-affinity-mutate/testing/pods.ts';
-import { openWorld, type World } from './world.ts';
+import { installWebhook, openWorld, type World } from './world.ts';
 
 let world: World;
 
@@ -452,17 +450,4 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 async function createPod({ sandbox }: World, namespace: string, pod: object): Promise<KubeObject> {
   const { metadata } = pod as KubeObject;
   return sandbox.api.create(pods, { ...pod, metadata: { ...metadata, namespace } });
-}
-
-/** The shipped configuration, called at this process instead of a Service. */
-async function installWebhook({ sandbox, app, ca }: World): Promise<void> {
-  const site = { namespace: 'kube-reflex' };
-  const admissions = definition.admit?.(settings(), site) ?? [];
-  for (const configuration of webhookConfigurations('node-affinity-mutate', admissions, site as never)) {
-    const webhooks = (configuration['webhooks'] as object[]).map((webhook) => ({
-      ...webhook,
-      clientConfig: { url: new URL('/mutate', app.tlsUrl).href, caBundle: Buffer.from(ca).toString('base64') },
-    }));
-    await sandbox.api.create(mutatingWebhooks, { ...configuration, webhooks } as KubeObject);
-  }
 }

@@ -1,14 +1,23 @@
 import https from 'node:https';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import type { Call } from '../../lib/kube/client.ts';
-import { configMaps, namespaces, nodes } from '../../lib/kube/resource.ts';
+import { configMaps, mutatingWebhooks, namespaces, nodes } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import { webhookConfigurations } from '../../lib/manifests/webhook.ts';
 import type { Running } from '../../lib/main.ts';
 import type { AdmissionResponse } from '../../lib/review/review.ts';
 import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp, type AppOptions, type Received } from '../http.ts';
-import { creating, managedLabels, podWith, pool, poolKey } from '../../functions/node-affinity-mutate/testing/pods.ts';
+import {
+  creating,
+  managedLabels,
+  podWith,
+  pool,
+  poolKey,
+  settings,
+} from '../../functions/node-affinity-mutate/testing/pods.ts';
 import definition from '../../functions/node-affinity-mutate/index.ts';
 
 /** The function at work on a sandbox cluster of its own, in the namespace `kube-reflex`. */
@@ -55,7 +64,8 @@ export async function openWorld({
   const agent = new https.Agent({ ca: certificates.ca, keepAlive: true });
   await create(sandbox, namespaces, { metadata: { name: namespace } });
   await create(sandbox, namespaces, { metadata: { name: 'shop', labels: managedLabels } });
-  for (const place of ['shop', 'default']) {
+  await create(sandbox, namespaces, { metadata: { name: 'team-x' } });
+  for (const place of ['shop', 'team-x', 'default']) {
     await create(sandbox, serviceAccounts, { metadata: { name: 'default', namespace: place } });
   }
   const app = await startApp(subject, {
@@ -139,4 +149,16 @@ async function metricOf(url: URL, name: string): Promise<number | undefined> {
   return lines.length === 0
     ? undefined
     : lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+/** The shipped configuration, called at this process instead of a Service. */
+export async function installWebhook({ sandbox, app, ca }: World): Promise<void> {
+  const admissions = definition.admit?.(settings(), standardSite) ?? [];
+  for (const configuration of webhookConfigurations('node-affinity-mutate', admissions, standardSite)) {
+    const webhooks = (configuration['webhooks'] as object[]).map((webhook) => ({
+      ...webhook,
+      clientConfig: { url: new URL('/mutate', app.tlsUrl).href, caBundle: Buffer.from(ca).toString('base64') },
+    }));
+    await sandbox.api.create(mutatingWebhooks, { ...configuration, webhooks } as KubeObject);
+  }
 }

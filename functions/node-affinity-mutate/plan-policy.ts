@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Plan, Step } from '../../lib/function/plan.ts';
+import {
+  configMaps,
+  mutatingPolicies,
+  mutatingPolicyBindings,
+  type ConfigMap,
+  type Resource,
+} from '../../lib/kube/resource.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
+import type { Policy } from './render-policy.ts';
+import { isRecord } from './shape.ts';
+
+/** What of the policy there is in the cluster. */
+export interface PolicyFound {
+  readonly policy: KubeObject | undefined;
+  readonly binding: KubeObject | undefined;
+  readonly param: ConfigMap | undefined;
+}
+
+/** Applies what differs. The names of the active rules go first: without them the policy does nothing. */
+export function planPolicy(found: PolicyFound, { policy, binding, param, skipped }: Policy): Plan {
+  return {
+    steps: [
+      ...applied(configMaps, found.param, param, isDeepStrictEqual(found.param?.data ?? {}, param.data)),
+      ...applied(mutatingPolicies, found.policy, policy, isSame(specOf(found.policy), policy.spec)),
+      ...applied(mutatingPolicyBindings, found.binding, binding, isSame(specOf(found.binding), binding.spec)),
+    ],
+    skipped,
+  };
+}
+
+function applied(resource: Resource, present: KubeObject | undefined, object: KubeObject, same: boolean): Step[] {
+  const why = present === undefined ? 'there is none' : 'the rules ask for another';
+  return present !== undefined && same ? [] : [{ do: 'apply', resource, object, force: true, why }];
+}
+
+function specOf(object: KubeObject | undefined): unknown {
+  return (object as { readonly spec?: unknown } | undefined)?.spec;
+}
+
+/** Whether the first has all that the second has; the API server fills in fields of its own. Lists must be equal. */
+function isSame(present: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(present) &&
+      present.length === wanted.length &&
+      wanted.every((item, index) => isSame(present[index], item))
+    );
+  }
+  if (isRecord(wanted)) {
+    return isRecord(present) && Object.entries(wanted).every(([key, value]) => isSame(present[key], value));
+  }
+  return present === wanted;
+}
