@@ -1,4 +1,5 @@
 import type { Config, DriftCheck } from '../config.ts';
+import { canonical, digest } from '../digest.ts';
 import { driftOf, fingerprintOf } from '../drift/compare.ts';
 import type { Proxy } from '../drift/proxy.ts';
 import { injectorsFor, unknownRevision } from '../mesh/select.ts';
@@ -22,6 +23,8 @@ export interface Knowledge {
   readonly mesh: Mesh;
   /** With the mesh remembered in it. */
   readonly state: State;
+  readonly configFingerprint: string;
+  readonly verified: ReadonlySet<string>;
 }
 
 export interface Verdict {
@@ -82,8 +85,12 @@ function judgeInjection(staffed: Staffed, judged: readonly PodView[], knowledge:
       ? uninjected(judged)
       : { code: 'UnknownRevision', detail: unknown, ...firstOf(judged) };
   }
-  const isFresh = injectors.length === 1 && areFresh(judged, injector, workload.namespace, knowledge);
-  return isFresh ? { code: 'Fresh', ...firstOf(judged) } : { injectors, question };
+  if (injectors.length === 1 && areFresh(judged, injector, workload.namespace, knowledge)) {
+    return { code: 'Fresh', ...firstOf(judged) };
+  }
+  return knowledge.verified.has(verificationOf(staffed, knowledge))
+    ? { code: 'Current', ...firstOf(judged) }
+    : { injectors, question };
 }
 
 function uninjected(judged: readonly PodView[]): Verdict {
@@ -105,6 +112,19 @@ function areFresh(
       ({ createdAt, proxy }) =>
         createdAt >= threshold && proxy?.revision !== undefined && proxy.revision === injector.revision,
     )
+  );
+}
+
+/**
+ * Names a workload as it was judged: its template, the configuration, and the proxies it has. For as long as all of these
+ * stay, so does the verdict, and no injector has to be asked again.
+ */
+export function verificationOf(staffed: Staffed, { state, configFingerprint }: Knowledge): string {
+  const { uid, generation, namespace } = staffed.workload;
+  const proxies = new Set(judgedPods(staffed).map(({ proxy }) => canonical(proxy ?? null)));
+  return digest([uid, generation, configFingerprint, state.namespaces[namespace]?.hash, [...proxies].sort()]).slice(
+    0,
+    16,
   );
 }
 

@@ -13,6 +13,7 @@ import {
   type State,
 } from '../state/state.ts';
 import { blockedOf, candidateOf, recoveredOf } from './outcome.ts';
+import { verificationOf } from './judge.ts';
 import type { Scan } from './scan.ts';
 
 export interface Merge {
@@ -35,9 +36,13 @@ export function mergeScan(before: State, merge: Merge): State {
     (item) => !inflight.some((each) => isSame(each, item)) && !blocked.some((each) => isSame(each, item)),
   );
   const queue = { configFingerprint: configFingerprint(known, config), items };
-  const next = withPending({ ...known, inflight, blocked, queue }, merge);
+  const verified = mergeVerified(known.verified, scan);
+  const next = withPending({ ...known, inflight, blocked, queue, verified }, merge);
   return withCounts({ ...next, pacing: pacingOf(next, known, merge) }, merge);
 }
+
+/** What the state holds without pushing anything else out. */
+const mostVerified = 10_000;
 
 function isOutside({ namespaces }: Scan, namespace: string): boolean {
   return namespaces !== undefined && !namespaces.includes(namespace);
@@ -66,6 +71,13 @@ function mergeBlocked(before: readonly Blocked[], scan: Scan): readonly Blocked[
     );
   });
   return [...kept, ...found.filter((each) => !kept.some((known) => isSame(known, each)))];
+}
+
+/** A full scan knows all; a smaller one adds what it has seen. */
+function mergeVerified(before: readonly string[], { namespaces, findings, knowledge }: Scan): readonly string[] {
+  const current = findings.filter(({ verdict }) => verdict.code === 'Current');
+  const found = current.map(({ staffed }) => verificationOf(staffed, knowledge));
+  return [...new Set(namespaces === undefined ? found : [...before, ...found])].sort().slice(0, mostVerified);
 }
 
 function recovered({ inflight }: State, { findings, knowledge: { config } }: Scan, now: number): readonly InFlight[] {

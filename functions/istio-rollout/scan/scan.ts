@@ -5,6 +5,7 @@ import { remember } from '../mesh/remember.ts';
 import { mapAtOnce } from '../probe/pool.ts';
 import type { Prober } from '../probe/prober.ts';
 import type { Question } from '../probe/question.ts';
+import { configFingerprint } from '../state/pending.ts';
 import type { Identity, State } from '../state/state.ts';
 import { isPlain, staleRevisions, unconfirmedRevisions, type Sample } from './confirm.ts';
 import { join, type Staffed, type Stray } from './join.ts';
@@ -74,7 +75,9 @@ export async function scan(scanner: Scanner, state: State, namespaces?: readonly
 /** The mesh as it is now, with the times of its changes. */
 export async function learn({ kube, config, now }: Scanner, state: State): Promise<Knowledge> {
   const mesh = await readMesh(kube, config);
-  return { config, mesh, state: remember(state, mesh, now.getTime()) };
+  const known = remember(state, mesh, now.getTime());
+  const fingerprint = configFingerprint(known, config);
+  return { config, mesh, state: known, configFingerprint: fingerprint, verified: new Set(state.verified) };
 }
 
 /** One workload as it is now. Undefined when it is gone. */

@@ -18,6 +18,8 @@ export interface State {
   readonly inflight: readonly InFlight[];
   readonly blocked: readonly Blocked[];
   readonly pacing: Pacing;
+  /** Workloads that were found to be current; see `verificationOf`. */
+  readonly verified: readonly string[];
   /** Monotonic totals, `name{label}` → count. */
   readonly counters: Readonly<Record<string, number>>;
 }
@@ -129,6 +131,7 @@ export const emptyState: State = {
   inflight: [],
   blocked: [],
   pacing: { failed: [] },
+  verified: [],
   counters: {},
 };
 
