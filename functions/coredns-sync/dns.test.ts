@@ -37,26 +37,12 @@ async function editDeployment(edit: (object: Deployment) => void): Promise<void>
   await world.sandbox.api.update(deployments, object);
 }
 
-/** What the controllers do when every pod runs with the newest template. */
-async function rollOut(): Promise<void> {
-  const object = structuredClone(deployment());
-  const status = {
-    observedGeneration: object.metadata?.generation ?? 1,
-    replicas: 2,
-    updatedReplicas: 2,
-    readyReplicas: 2,
-    availableReplicas: 2,
-  };
-  await world.sandbox.api.update(deployments, { ...object, status } as Deployment, { subresource: 'status' });
-  await world.tell('update', 'coredns', deploymentEvent);
-}
-
 /** Volume, mount and import in place. */
 async function configured(environment: Environment = {}, options = {}): Promise<void> {
   await open({ COREDNS_AUTO_CONFIGURE: 'true', ...environment }, options);
   await world.ingress('web', ['api.example.com']);
   await world.tick();
-  await rollOut();
+  await world.rollOut();
   expect(corefile()).toContain(ourImport);
 }
 
@@ -71,7 +57,7 @@ describe('CoreDNS gets the rules', () => {
     await world.ingress('web', ['api.example.com']);
     await world.tick();
     const early = corefile();
-    await rollOut();
+    await world.rollOut();
 
     expect(early).not.toContain(ourImport);
     expect(mountsOf('coredns')).toContain('coredns-ingress-sync-volume');
@@ -85,7 +71,7 @@ describe('CoreDNS gets the rules', () => {
     await editDeployment(({ spec }) => spec?.template.spec?.containers.unshift({ name: 'sidecar', image: 'sidecar' }));
     await world.tick();
     const mounted = [mountsOf('sidecar'), mountsOf('coredns')];
-    await rollOut();
+    await world.rollOut();
     await requestCleanup();
 
     expect(mounted[0]).toEqual([]);
@@ -232,7 +218,7 @@ describe('cleaning up', () => {
       }
     })();
     expect(await requestCleanup()).toBe(204);
-    await rollOut();
+    await world.rollOut();
     arriving = false;
     await events;
     await world.tell('add', 'web');

@@ -5,6 +5,7 @@ import {
   ingressOf,
   lineOf,
   openWorld,
+  until,
   rulesName,
   type Environment,
   type World,
@@ -233,13 +234,13 @@ describe('sources that can not be read', () => {
 describe('many hosts', () => {
   it('CS-43 rules spread over ConfigMaps that CoreDNS mounts, and no host is ever missing', async () => {
     const count = 3000;
-    const { tick, sandbox, lines, rules } = await open({
+    const { tick, sandbox, lines, rules, rollOut } = await open({
       RENDER_MODE: 'exact',
       COREDNS_AUTO_CONFIGURE: 'true',
       MAX_SHARDS: '8',
     });
     await tick();
-    await markRolledOut(sandbox);
+    await rollOut();
     let edits = 0;
     sandbox.api.subscribe(deployments, () => (edits += 1));
     const seen = new Set<string>();
@@ -278,22 +279,3 @@ describe('many hosts', () => {
     expect(conditions()).toHaveProperty('Full');
   });
 });
-
-async function markRolledOut(sandbox: Sandbox): Promise<void> {
-  const object = structuredClone(sandbox.api.get(deployments, 'coredns', 'kube-system'));
-  const status = {
-    observedGeneration: object?.metadata?.generation ?? 1,
-    replicas: 2,
-    updatedReplicas: 2,
-    readyReplicas: 2,
-    availableReplicas: 2,
-  };
-  await sandbox.api.update(deployments, { ...object, status } as object, { subresource: 'status' });
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 500 && !holds(); turn += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  expect(holds()).toBe(true);
-}

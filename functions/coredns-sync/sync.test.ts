@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ingresses, type Ingress } from '../../lib/kube/resource.ts';
-import { ingressOf, lineOf, openWorld, target, type Environment, type World } from '../../test/coredns-sync/world.ts';
+import {
+  ingressOf,
+  lineOf,
+  openWorld,
+  until,
+  target,
+  type Environment,
+  type World,
+} from '../../test/coredns-sync/world.ts';
 import { turnedClock } from '../../test/sandbox/turned-clock.ts';
 
 let world: World;
@@ -220,10 +228,3 @@ describe('coredns-sync and its Ingresses', () => {
     });
   });
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 500 && !holds(); turn += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  expect(holds()).toBe(true);
-}

@@ -58,6 +58,8 @@ export interface World extends AsyncDisposable {
   readonly lines: () => readonly string[];
   readonly state: () => ConfigMap | undefined;
   readonly conditions: () => Record<string, string>;
+  /** What the controllers do when every pod of CoreDNS runs with the newest template, and the event about it. */
+  readonly rollOut: () => Promise<void>;
   /** Calls that changed something since the last look. */
   readonly writes: () => readonly string[];
 }
@@ -130,6 +132,14 @@ export async function openWorld(environment: Environment = {}, options: SandboxO
       return sandbox.api.update(ingresses, current);
     },
     remove: (name, namespace = 'shop') => sandbox.api.remove(ingresses, { name, namespace }),
+    rollOut: async () => {
+      const object = structuredClone(sandbox.api.get(deployments, 'coredns', 'kube-system'));
+      const observedGeneration = object?.metadata?.generation ?? 1;
+      const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
+      const status = { observedGeneration, ...counts };
+      await sandbox.api.update(deployments, { ...object, status } as KubeObject, { subresource: 'status' });
+      await tell('update', 'coredns', { kind: 'Deployment', apiVersion: 'apps/v1', namespace: 'kube-system' });
+    },
     tick: async () => (await send(app.url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
     lines: () =>
       [0, ...Array.from({ length: 31 }, (_, index) => index + 1)]
@@ -150,6 +160,17 @@ export async function openWorld(environment: Environment = {}, options: SandboxO
       await sandbox.close();
     },
   };
+}
+
+/** Waits for something that follows by itself. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 1000; turn += 1) {
+    if (holds()) {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`it never came to pass that ${String(holds)}`);
 }
 
 /** The line that leads a host to the target of the default settings. */

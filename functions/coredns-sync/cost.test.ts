@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ingresses } from '../../lib/kube/resource.ts';
+import { ingressOf, openWorld, type World } from '../../test/coredns-sync/world.ts';
+
+const most = { calls: 8, bytes: 256 * 1024 };
+
+describe('what an event costs at 20,000 Ingresses', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await openWorld({ COREDNS_AUTO_CONFIGURE: 'true' }, { historyLimit: 100 });
+    await world.tick();
+    await world.rollOut();
+    for (let index = 0; index < 20_000; index += 1) {
+      await world.sandbox.api.create(ingresses, ingressOf(`web-${index}`, [`host-${index}.shop.example.com`]));
+    }
+    expect(await world.tick()).toBe(204);
+  }, 240_000);
+
+  afterAll(async () => world[Symbol.asyncDispose]());
+
+  async function costOf(work: () => Promise<unknown>): Promise<{ calls: number; bytes: number; lists: number }> {
+    const before = world.calls.length;
+    await work();
+    const calls = world.calls.slice(before);
+    return {
+      calls: calls.length,
+      bytes: calls.reduce((sum, { sentBytes, receivedBytes }) => sum + sentBytes + receivedBytes, 0),
+      lists: calls.filter(({ verb }) => verb === 'list').length,
+    };
+  }
+
+  it('CS-51 one event of a one-host Ingress moves at most 8 calls, its Event included, and 256 KiB', async () => {
+    await world.ingress('new', ['new.shop.example.com']);
+    const added = await costOf(() => world.tell('add', 'new'));
+    const repeated = await costOf(() => world.tell('add', 'new'));
+
+    expect(world.lines().join('\n')).toContain('new\\.shop\\.example\\.com');
+    expect(added.calls).toBeLessThanOrEqual(most.calls);
+    expect(added.bytes).toBeLessThanOrEqual(most.bytes);
+    expect(added.lists).toBe(0);
+    expect(repeated.calls).toBe(2);
+  });
+
+  it('CS-51 a process that has just started needs no more', async () => {
+    const fresh = await world.another();
+    await world.ingress('cold', ['cold.shop.example.com']);
+    const cost = await costOf(() => world.tell('add', 'cold', { to: fresh }));
+
+    expect(cost.calls).toBeLessThanOrEqual(most.calls);
+    expect(cost.bytes).toBeLessThanOrEqual(most.bytes);
+  });
+
+  it('a removal costs no more either', async () => {
+    await world.remove('web-77');
+    const cost = await costOf(() => world.tell('delete', 'web-77'));
+
+    expect(cost.calls).toBeLessThanOrEqual(most.calls);
+    expect(cost.bytes).toBeLessThanOrEqual(most.bytes);
+    expect(world.lines().join('\n')).not.toContain('host-77\\.shop');
+  });
+});

@@ -1,0 +1,139 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ingresses, type ConfigMap, type Ingress } from '../../lib/kube/resource.ts';
+import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { lineOf, openWorld, until, type Environment, type World } from '../../test/coredns-sync/world.ts';
+import { startProcess, type FunctionProcess } from '../../test/process.ts';
+import { binaryEvent, send } from '../../test/http.ts';
+
+let world: World;
+
+async function open(environment: Environment = {}): Promise<World> {
+  world = await openWorld(environment);
+  return world;
+}
+
+afterEach(async () => world[Symbol.asyncDispose]());
+
+/** The rules are written once, so that the next write comes too early. */
+async function justWritten(environment: Environment = {}): Promise<World> {
+  const opened = await open(environment);
+  await opened.ingress('web', ['web.example.com']);
+  await opened.tell('add', 'web');
+  return opened;
+}
+
+describe('bursts', () => {
+  it('a lone event waits for nothing', async () => {
+    const { lines } = await justWritten({ MIN_WRITE_INTERVAL_MS: '60000' });
+
+    expect(lines()).toEqual([lineOf('web.example.com')]);
+  });
+
+  it('an event that comes too early is answered at once, marked as owed, and written when its time has come', async () => {
+    const { ingress, tell, lines, state } = await justWritten({ MIN_WRITE_INTERVAL_MS: '2000' });
+    await ingress('early', ['early.example.com']);
+
+    expect(await tell('add', 'early')).toBe(204);
+    expect([lines().length, Object.keys(owed(state())).length]).toEqual([1, 1]);
+    await until(() => lines().length === 2);
+    await until(() => Object.keys(owed(state())).length === 0);
+  });
+
+  it('what waits needs no calls of its own, and is written in one go', async () => {
+    const { ingress, tell, lines, calls, rules } = await justWritten({ MIN_WRITE_INTERVAL_MS: '3000' });
+    const names = Array.from({ length: 30 }, (_, index) => `early-${index}`);
+    for (const name of names) {
+      await ingress(name, [`${name}.example.com`]);
+    }
+    await tell('add', names[0] ?? '');
+    const version = rules()?.metadata?.resourceVersion;
+    const before = calls.length;
+    await Promise.all(names.slice(1).map((name) => tell('add', name)));
+    const between = calls.slice(before);
+    await until(() => lines().length === 31);
+
+    expect(between).toEqual([]);
+    const writes = calls.slice(before).filter(({ verb, resource }) => verb === 'patch' && resource === 'configmaps');
+    expect(version).not.toBe(rules()?.metadata?.resourceVersion);
+    expect(writes.length).toBeLessThanOrEqual(3); // rules, records, mark
+  });
+
+  it('a process that ends in order writes what it owes', async () => {
+    const { ingress, tell, lines, another, app } = await justWritten({ MIN_WRITE_INTERVAL_MS: '60000' });
+    await ingress('early', ['early.example.com']);
+    await tell('add', 'early');
+    const before = lines().length;
+    await app.close();
+    await another();
+
+    expect([before, lines().length]).toEqual([1, 2]);
+  });
+
+  it('a process that is killed loses nothing: the next one sees that work is owed', async () => {
+    const { ingress, sandbox, lines, tell, another, state } = await justWritten();
+    const environment = { MIN_WRITE_INTERVAL_MS: '60000', POD_NAMESPACE: 'kube-reflex', LOG_LEVEL: 'info' };
+    const victim = await startProcess('functions/coredns-sync', {
+      ...environment,
+      KUBECONFIG: kubeconfigFile(sandbox),
+    });
+    await ingress('owed', ['owed.example.com']);
+    const answer = await tellProcess(victim, 'owed');
+    victim.child.kill('SIGKILL');
+    await victim.exited;
+    const between = lines();
+
+    const heir = await another();
+    await ingress('other', ['other.example.com']);
+    await tell('add', 'other', { to: heir });
+
+    expect(answer).toBe(204);
+    expect(between).toEqual([lineOf('web.example.com')]);
+    expect(Object.keys(owed(state()))).toHaveLength(1);
+    expect(lines()).toEqual(['other', 'owed', 'web'].map((name) => lineOf(`${name}.example.com`)));
+  });
+
+  it('600 updates of status alone write nothing', async () => {
+    const { change, tell, writes, sandbox } = await justWritten();
+    writes();
+    for (let time = 0; time < 600; time += 1) {
+      const current = structuredClone(sandbox.api.get(ingresses, 'web', 'shop')) as Ingress;
+      const status = { loadBalancer: { ingress: [{ ip: `192.0.2.${time % 250}` }] } };
+      await sandbox.api.update(ingresses, { ...current, status } as Ingress, { subresource: 'status' });
+      await tell('update', 'web');
+    }
+    await change('web', ({ metadata }) => Object.assign(metadata ?? {}, { labels: { app: 'web' } }));
+    await tell('update', 'web');
+
+    expect(writes()).toEqual([]);
+  });
+
+  it('two processes keep the interval between them', async () => {
+    const { ingress, tell, another, lines, rules } = await justWritten({ MIN_WRITE_INTERVAL_MS: '60000' });
+    const second = await another();
+    const before = rules()?.metadata?.resourceVersion;
+    await ingress('early', ['early.example.com']);
+
+    expect(await tell('add', 'early', { to: second })).toBe(204);
+    expect(rules()?.metadata?.resourceVersion).toBe(before);
+    await second.close();
+    expect(lines()).toHaveLength(2);
+  });
+});
+
+function owed(state: ConfigMap | undefined): Record<string, string> {
+  return JSON.parse(state?.data?.['owed'] ?? '{}') as Record<string, string>;
+}
+
+function kubeconfigFile({ kubeconfig }: Sandbox): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'coredns-sync-')), 'kubeconfig');
+  writeFileSync(file, JSON.stringify(kubeconfig));
+  return file;
+}
+
+async function tellProcess({ url }: FunctionProcess, name: string): Promise<number> {
+  const about = { kind: 'Ingress', apiVersion: 'networking.k8s.io/v1', namespace: 'shop', name };
+  return (await send(url, binaryEvent({ type: 'dev.knative.apiserver.ref.add', ...about }))).status;
+}
