@@ -2,7 +2,8 @@ import { Refusal } from '../../lib/kube/refusal.ts';
 import type { Kube } from '../../lib/kube/client.ts';
 import type { Resource } from '../../lib/kube/resource.ts';
 import { readException, type Exception } from './exception.ts';
-import { changeFreezes, freezeExceptions, maintenanceWindows, type Policy } from './policy.ts';
+import { malformation } from './kinds/conform.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows, type Policy, type PolicyKind } from './policy.ts';
 import { readFreeze, readMaintenanceWindow, type Rule } from './rule.ts';
 
 /** Every policy there is. */
@@ -11,7 +12,7 @@ export interface Policies {
   readonly exceptions: readonly Exception[];
 }
 
-/** Reads all policies for the acting half. A cluster that does not serve them yet has none. */
+/** Reads all policies for the acting half, but for those that nobody can read. */
 export async function readPolicies(kube: Kube): Promise<Policies> {
   const [freezes, windows, exceptions] = await Promise.all([
     listOf(kube, changeFreezes),
@@ -19,12 +20,19 @@ export async function readPolicies(kube: Kube): Promise<Policies> {
     listOf(kube, freezeExceptions),
   ]);
   return {
-    rules: [...freezes.map(readFreeze), ...windows.map(readMaintenanceWindow)],
-    exceptions: exceptions.map(readException),
+    rules: [
+      ...wellFormed('ChangeFreeze', freezes).map(readFreeze),
+      ...wellFormed('MaintenanceWindow', windows).map(readMaintenanceWindow),
+    ],
+    exceptions: wellFormed('FreezeException', exceptions).map(readException),
   };
 }
 
-/** Every policy of a kind. */
+export function wellFormed<T extends Policy>(kind: PolicyKind, policies: readonly T[]): readonly T[] {
+  return policies.filter((policy) => malformation(kind, policy) === undefined);
+}
+
+/** Every policy of a kind. A cluster that does not serve the kind has none. */
 export async function listOf<T extends Policy>(kube: Kube, resource: Resource<T>): Promise<readonly T[]> {
   try {
     return (await kube.list(resource)).items;

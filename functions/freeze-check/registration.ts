@@ -1,7 +1,10 @@
 import type { Admission, AdmissionRule, Site, Webhook } from '../../lib/function/define.ts';
+import type { Resource } from '../../lib/kube/resource.ts';
 import { admitWorkload } from './admission.ts';
 import { ownGroup } from './callers.ts';
 import type { Config } from './config.ts';
+import { changeFreezes, freezeExceptions, group, maintenanceWindows, version, type PolicyKind } from './policy.ts';
+import { admitPolicy } from './policy-admission.ts';
 
 const named = 'kubernetes.io/metadata.name';
 
@@ -52,7 +55,36 @@ export function admissions(config: Config, site: Site): readonly Admission<Confi
       webhooks: workloadWebhooks(config, site),
       decide: admitWorkload,
     },
+    ...[changeFreezes, freezeExceptions, maintenanceWindows].map((resource) => policyAdmission(resource, config)),
   ];
+}
+
+/** Policies have a configuration of their own, so that one can be taken away without the other. */
+function policyAdmission({ kind, plural }: Resource, { WEBHOOK_TIMEOUT_SECONDS }: Config): Admission<Config> {
+  const name = kind.toLowerCase();
+  return {
+    path: `/validate-freeze-operator-io-v1alpha1-${name}`,
+    type: 'validating',
+    onError: 'deny',
+    timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
+    webhooks: [
+      {
+        name: `v${name}-v1alpha1.kb.io`,
+        configuration: 'kube-reflex-freeze-check-policies',
+        rules: [
+          {
+            operations: ['CREATE', 'UPDATE'],
+            apiGroups: [group],
+            apiVersions: [version],
+            resources: [plural],
+            scope: 'Cluster',
+          },
+        ],
+        failurePolicy: 'Fail',
+      },
+    ],
+    decide: admitPolicy(kind as PolicyKind),
+  };
 }
 
 function workloadWebhooks(config: Config, { namespace }: Site): readonly Webhook[] {

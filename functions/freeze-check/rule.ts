@@ -78,6 +78,9 @@ export function readMaintenanceWindow(policy: MaintenanceWindow): Rule {
   const problems: Problem[] = [];
   const { target, timezone, mode } = policy.spec;
   const zone = readZone(timezone, problems);
+  if (policy.spec.windows.length === 0) {
+    problems.push({ reason: 'EvaluationFailed', message: 'spec.windows: must have at least one window' });
+  }
   const windows = readWindows(policy.spec.windows, zone, problems);
   const open = union(windows.map((window) => window.open));
   return {

@@ -1,11 +1,13 @@
 import type { Context } from '../../lib/function/define.ts';
+import { Failure } from '../../lib/function/failure.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import { namespaces, type Namespace } from '../../lib/kube/resource.ts';
 import { monotonicMs } from '../../lib/monotonic.ts';
 import type { Config } from './config.ts';
 import { readException } from './exception.ts';
-import { listOf, type Policies } from './policies.ts';
-import { changeFreezes, freezeExceptions, maintenanceWindows, type Policy } from './policy.ts';
+import { malformation } from './kinds/conform.ts';
+import { listOf, wellFormed, type Policies } from './policies.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows, type Policy, type PolicyKind } from './policy.ts';
 import { readFreeze, readMaintenanceWindow } from './rule.ts';
 import { createShared, type Shared } from './shared.ts';
 
@@ -60,6 +62,8 @@ async function readAll({ kube, log }: Context<Config>, known: Map<string, Versio
       return [];
     }),
   ]);
+  refuseMalformed('ChangeFreeze', freezes);
+  refuseMalformed('MaintenanceWindow', windows);
   const before = new Map(known);
   known.clear();
 
@@ -75,6 +79,16 @@ async function readAll({ kube, log }: Context<Config>, known: Map<string, Versio
 
   return {
     rules: [...freezes.map(readOnce(readFreeze)), ...windows.map(readOnce(readMaintenanceWindow))],
-    exceptions: exceptions.map(readOnce(readException)),
+    exceptions: wellFormed('FreezeException', exceptions).map(readOnce(readException)),
   };
+}
+
+/** What such a policy denies nobody knows, so nothing may pass until it is mended. */
+function refuseMalformed(kind: PolicyKind, policies: readonly Policy[]): void {
+  for (const policy of policies) {
+    const why = malformation(kind, policy);
+    if (why !== undefined) {
+      throw new Failure('impossible', `${kind}/${policy.metadata?.name ?? ''} must be mended or deleted: ${why}`);
+    }
+  }
 }

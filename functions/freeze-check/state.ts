@@ -1,5 +1,5 @@
 import { formatInstant } from '../../lib/time/instant.ts';
-import { nextChange } from './intervals.ts';
+import { nextChange, nextStart } from './intervals.ts';
 import type { Exception } from './exception.ts';
 import type { WindowStatus } from './policy.ts';
 import type { Rule } from './rule.ts';
@@ -46,7 +46,7 @@ function windowStates(windows: readonly OpenWindow[], now: number): Pick<PolicyS
   const current = windows.find(({ open }) => open(now).on);
   const next = windows
     .flatMap((window) => {
-      const start = window.startAfter(now);
+      const start = window.starts === undefined ? undefined : nextStart(window.starts, now);
       return start === undefined ? [] : [{ window, start }];
     })
     .sort((a, b) => a.start - b.start)[0];

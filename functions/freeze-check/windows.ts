@@ -1,7 +1,7 @@
 import { parseDuration } from '../../lib/time/duration.ts';
 import { parseSchedule, type Schedule } from '../../lib/time/schedule.ts';
 import { zoneOf, type Zone } from '../../lib/time/zone.ts';
-import { never, nextStart, recurring, type Intervals } from './intervals.ts';
+import { never, recurring, type Intervals } from './intervals.ts';
 import type { Window } from './policy.ts';
 import { attempt, type Problem } from './problem.ts';
 
@@ -10,8 +10,8 @@ export interface OpenWindow {
   readonly name: string;
   readonly durationMs: number;
   readonly open: Intervals;
-  /** The first start after an instant, whether it is open then or not. */
-  readonly startAfter: (now: number) => number | undefined;
+  /** When it opens; absent where that can't be read. */
+  readonly starts?: Schedule;
 }
 
 /** Reads the windows of a policy. One that can't be read is closed, and all are where the zone is unknown. */
@@ -24,11 +24,11 @@ export function readWindows(
     const timezone = zone?.name ?? '';
     const read = readRecurrence({ schedule, duration, timezone }, `spec.windows[${index}]`, problems);
     if (read === undefined || zone === undefined) {
-      return { name, durationMs: 0, open: never, startAfter: () => undefined };
+      return { name, durationMs: 0, open: never };
     }
     const starts = { ...read.schedule, catchesUp: onSkipped === 'NextValid' };
     const { durationMs } = read;
-    return { name, durationMs, open: recurring(starts, durationMs), startAfter: (now) => nextStart(starts, now) };
+    return { name, durationMs, starts, open: recurring(starts, durationMs) };
   });
 }
 

@@ -58,6 +58,20 @@ export function lastFiring(schedule: Schedule, from: number, to: number): number
 }
 
 /** Whether the clocks skipped a time that fits when this span began. */
-function catchesUpAt({ cron, zone, catchesUp = false }: Schedule, { start, offset }: Span): boolean {
-  return catchesUp && earliestFit(cron, start + zone.spanAt(start - 1).offset, start + offset) !== undefined;
+function catchesUpAt(schedule: Schedule, span: Span): boolean {
+  return schedule.catchesUp === true && skipsAt(schedule, span);
+}
+
+function skipsAt({ cron, zone }: Schedule, { start, offset }: Span): boolean {
+  return earliestFit(cron, start + zone.spanAt(start - 1).offset, start + offset) !== undefined;
+}
+
+/** The first change of the clocks in `[from, to)` that skips a time that fits. */
+export function firstSkip(schedule: Schedule, from: number, to: number): number | undefined {
+  for (let at = schedule.zone.spanAt(from).end; at < to; at = schedule.zone.spanAt(at).end) {
+    if (skipsAt(schedule, schedule.zone.spanAt(at))) {
+      return at;
+    }
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import type { Resource } from '../../../lib/kube/resource.ts';
 import type { Manifest } from '../../../lib/manifests/manifest.ts';
-import { changeFreezes, freezeExceptions, maintenanceWindows } from '../policy.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows, type PolicyKind } from '../policy.ts';
 import {
   actionList,
   choice,
@@ -34,7 +34,7 @@ const opening: Schema = object(
   'endTime',
 );
 
-const maintenanceWindow = definition(maintenanceWindows, {
+const maintenanceWindow: Parts = {
   shortName: 'mw',
   columns: [
     active,
@@ -82,9 +82,9 @@ const maintenanceWindow = definition(maintenanceWindows, {
     nextWindow: opening,
     ...toldOfDenying,
   }),
-});
+};
 
-const changeFreeze = definition(changeFreezes, {
+const changeFreeze: Parts = {
   shortName: 'cf',
   columns: [
     active,
@@ -129,9 +129,9 @@ const changeFreeze = definition(changeFreezes, {
     timeRemaining: text('How long it is still on.'),
     ...toldOfDenying,
   }),
-});
+};
 
-const freezeException = definition(freezeExceptions, {
+const freezeException: Parts = {
   shortName: 'fex',
   columns: [
     active,
@@ -170,10 +170,21 @@ const freezeException = definition(freezeExceptions, {
     ],
   },
   status: object({ active: flag('The exception holds now.'), ...told }),
-});
+};
 
 /** The kinds of freeze-check, as kube-freeze-operator has them and with what is new. */
-export const policyKinds: readonly Manifest[] = [maintenanceWindow, changeFreeze, freezeException];
+export const policyKinds: readonly Manifest[] = [
+  definition(maintenanceWindows, maintenanceWindow),
+  definition(changeFreezes, changeFreeze),
+  definition(freezeExceptions, freezeException),
+];
+
+/** The schema of each kind's spec. */
+export const specs: Readonly<Record<PolicyKind, Schema>> = {
+  MaintenanceWindow: maintenanceWindow.spec,
+  ChangeFreeze: changeFreeze.spec,
+  FreezeException: freezeException.spec,
+};
 
 interface Parts {
   readonly shortName: string;

@@ -1,0 +1,106 @@
+import { formatInstant } from '../../lib/time/instant.ts';
+import { firstSkip } from '../../lib/time/schedule.ts';
+import { readException } from './exception.ts';
+import { nextChange, nextStart } from './intervals.ts';
+import { malformation } from './kinds/conform.ts';
+import type { ChangeFreeze, DenyPolicy, FreezeException, MaintenanceWindow, PolicyKind } from './policy.ts';
+import { readFreeze, readMaintenanceWindow, type Rule } from './rule.ts';
+import type { OpenWindow } from './windows.ts';
+
+/** What is to be said about a policy that somebody writes. */
+export interface Review {
+  /** Why it is refused. */
+  readonly problems: readonly string[];
+  /** What is allowed, but hardly meant so. */
+  readonly warnings: readonly string[];
+}
+
+export interface Circumstances {
+  readonly now: number;
+  /** Exceptions should not be longer; 0 where they may. */
+  readonly longestExceptionMs: number;
+}
+
+const yearMs = 366 * 86_400_000;
+
+/** Checks a policy before it is stored: whatever a decision would stumble over is refused. */
+export function validate(kind: PolicyKind, policy: object, circumstances: Circumstances): Review {
+  const malformed = malformation(kind, policy);
+  if (malformed !== undefined) {
+    return { problems: [malformed], warnings: [] };
+  }
+  switch (kind) {
+    case 'ChangeFreeze': {
+      const rule = readFreeze(policy as ChangeFreeze);
+      return review(rule, () => [...freezeWarnings(rule, circumstances), ...behaviorWarnings(rule.policy)]);
+    }
+    case 'MaintenanceWindow': {
+      const rule = readMaintenanceWindow(policy as MaintenanceWindow);
+      return review(rule, () => [...windowsWarnings(rule, circumstances), ...behaviorWarnings(rule.policy)]);
+    }
+    case 'FreezeException': {
+      const exception = readException(policy as FreezeException);
+      return review(exception, () => exceptionWarnings(exception.policy, circumstances));
+    }
+  }
+}
+
+function review({ problems }: Pick<Rule, 'problems'>, warnings: () => readonly string[]): Review {
+  return problems.length > 0
+    ? { problems: problems.map(({ message }) => message), warnings: [] }
+    : { problems: [], warnings: warnings() };
+}
+
+function freezeWarnings({ denying }: Rule, { now }: Circumstances): readonly string[] {
+  const { on, from, until } = denying(now);
+  if (on || until < Infinity) {
+    return [];
+  }
+  return [Number.isFinite(from) ? `the freeze is over since ${formatInstant(from)}` : 'spec.schedule: never begins'];
+}
+
+function windowsWarnings({ windows }: Rule, { now }: Circumstances): readonly string[] {
+  const names = windows.map(({ name }) => name);
+  const doubled = names.filter((name, index) => names.indexOf(name) !== index);
+  return [
+    ...[...new Set(doubled)].map((name) => `spec.windows: there are several of the name ${JSON.stringify(name)}`),
+    ...windows.flatMap((window, index) =>
+      windowWarnings(window, now).map((warning) => `spec.windows[${index}]: ${warning}`),
+    ),
+  ];
+}
+
+function windowWarnings({ starts, open }: OpenWindow, now: number): readonly string[] {
+  if (starts === undefined) {
+    return [];
+  }
+  const start = nextStart(starts, now);
+  if (start === undefined) {
+    return ['never opens within the next five years'];
+  }
+  const skip = starts.catchesUp === true ? undefined : firstSkip(starts, now, now + yearMs);
+  return [
+    ...(nextChange(open, start) === undefined ? ['is always open, as it opens again before it closes'] : []),
+    ...(skip === undefined
+      ? []
+      : [`does not open at ${formatInstant(skip)}, when the clocks go forward; onSkipped: NextValid would`]),
+  ];
+}
+
+function behaviorWarnings({ spec: { behavior = {}, target } }: DenyPolicy): readonly string[] {
+  const { suspendCronJobs = false, gitops } = behavior;
+  const missing = gitops?.enabled === true ? (gitops.providers ?? []).filter((name) => gitops[name] === undefined) : [];
+  return [
+    ...(suspendCronJobs && !target.kinds.includes('CronJob')
+      ? ['spec.behavior.suspendCronJobs: has no effect, as spec.target.kinds does not list CronJob']
+      : []),
+    ...missing.map((name) => `spec.behavior.gitops.${name}: is missing, so nothing of it is paused`),
+  ];
+}
+
+function exceptionWarnings({ spec }: FreezeException, { longestExceptionMs }: Circumstances): readonly string[] {
+  const lengthMs = Date.parse(spec.activeTo) - Date.parse(spec.activeFrom);
+  return longestExceptionMs > 0 && lengthMs > longestExceptionMs
+    ? [`the exception lasts ${Math.round(lengthMs / 3_600_000)} h, longer than exceptions should`]
+    : [];
+}
