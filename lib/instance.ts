@@ -9,6 +9,7 @@ import type { Signal } from './http/events.ts';
 import { pathOf, type Answerer } from './http/front.ts';
 import { answerEvents, answerRoot, type About } from './http/receive.ts';
 import { monotonicMs } from './monotonic.ts';
+import { admissionCounter } from './metrics.ts';
 import { createRunner, logFailure, type Report, type Runner, type RunnerOptions } from './runner.ts';
 import type { FunctionSettings } from './settings.ts';
 import { withinTime } from './time-limit.ts';
@@ -21,7 +22,7 @@ import { repeat } from './work/loop.ts';
 export interface InstanceOptions<C> extends Omit<RunnerOptions<C>, 'later'> {
   readonly bodies: BodyReader;
   /** Reviews are read apart from events, so that a flood of those holds up no admission. */
-  readonly reviews: BodyReader;
+  readonly reviews: { readonly bodies: BodyReader; readonly maxBytes: number };
   readonly version: string;
 }
 
@@ -162,13 +163,15 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   // One context serves all reviews: an admission decides from what it has, and bounds by itself what it must ask.
   const admissionContext = runner.context(stop.signal);
   const admit = settings.ROLE === 'events' ? [] : (definition.admit?.(config, options) ?? []);
+  const counted = admissionCounter(metrics, name);
   const admissions = admit.flatMap((admission): [string, Answerer][] => {
     const answer = answerAdmission({
       admission,
-      bodies: reviews,
+      ...reviews,
       context: admissionContext,
-      onVerdict: ({ uid, operation }, verdict, error) => {
-        metrics.admissions.inc({ function: name, operation, allowed: String(verdict.allow) });
+      onRefused: (status) => metrics.refusedReviews.inc({ function: name, code: status }),
+      onVerdict: ({ uid, operation }, verdict, { ms, error }) => {
+        counted(operation, verdict.allow, ms);
         if (error !== undefined) {
           logFailure(log, asFailure(error), { uid, operation, onError: admission.onError });
         }

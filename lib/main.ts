@@ -40,7 +40,7 @@ export interface Running {
   readonly close: (graceMs?: number) => Promise<void>;
 }
 
-/** Bodies that may be in memory at once. */
+/** Bodies of events that may be in memory at once. */
 const bodyBudget = 32 * 1024 * 1024;
 
 export async function serve(options: ServeOptions): Promise<Running> {
@@ -103,7 +103,7 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const metrics = createMetrics(version);
   const transport = createTransport(access ?? lazyAccess(settings.KUBECONFIG));
   const bodies = createBodyReader(bodyBudget);
-  const reviews = createBodyReader(bodyBudget);
+  const reviews = { bodies: createBodyReader(settings.MAX_INFLIGHT_BYTES), maxBytes: settings.MAX_BODY_BYTES };
   const namespace = ownNamespace(settings);
   const shared = { transport, metrics, version, bodies, reviews, namespace, now, observe: options.observe };
   const instances = configured.map((each) => {

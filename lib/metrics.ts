@@ -12,6 +12,8 @@ export interface Metrics {
   readonly skipped: Counter<'function'>;
   readonly lastSuccess: Gauge<'function'>;
   readonly admissions: Counter<'function' | 'operation' | 'allowed'>;
+  readonly admissionSeconds: Histogram<'function'>;
+  readonly refusedReviews: Counter<'function' | 'code'>;
   readonly calls: Counter<'function' | 'verb' | 'resource' | 'code'>;
   readonly bytes: Counter<'function' | 'verb' | 'resource' | 'direction'>;
   readonly backgroundFailures: Counter<'function' | 'work'>;
@@ -74,6 +76,19 @@ export function createMetrics(version: string): Metrics {
       labelNames: ['function', 'operation', 'allowed'],
       registers,
     }),
+    admissionSeconds: new Histogram({
+      name: 'kube_reflex_admission_seconds',
+      help: 'Time from a whole review to its verdict.',
+      labelNames: ['function'],
+      buckets: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+      registers,
+    }),
+    refusedReviews: new Counter({
+      name: 'kube_reflex_refused_reviews_total',
+      help: 'Admission requests that were no review to be decided, by HTTP status.',
+      labelNames: ['function', 'code'],
+      registers,
+    }),
     calls: new Counter({
       name: 'kube_reflex_api_calls_total',
       help: 'Calls to the Kubernetes API; code 0 when there was no answer.',
@@ -126,6 +141,25 @@ function describeProcess(registry: Registry, version: string): void {
     help: 'Start of the process since the epoch.',
     registers,
   }).set(Math.round(Date.now() / 1000 - process.uptime()));
+}
+
+const operations: ReadonlySet<string> = new Set(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
+
+/** Counts and times verdicts. Labels are looked up once each, and a sender can't make up more of them. */
+export function admissionCounter(
+  { admissions, admissionSeconds }: Pick<Metrics, 'admissions' | 'admissionSeconds'>,
+  functionName: string,
+): (operation: string, allowed: boolean, ms: number) => void {
+  const seconds = admissionSeconds.labels(functionName);
+  const counters = new Map<string, { readonly inc: () => void }>();
+  return (operation, allowed, ms) => {
+    const known = operations.has(operation) ? operation : 'other';
+    const key = allowed ? known : `not ${known}`;
+    const counter = counters.get(key) ?? admissions.labels(functionName, known, String(allowed));
+    counters.set(key, counter);
+    counter.inc();
+    seconds.observe(ms / 1000);
+  };
 }
 
 /** Metrics of one function, created at first use. */

@@ -20,6 +20,14 @@ export const ProcessSettings = z.object({
     8080,
   ),
   TLS_PORT: withDefault(integer({ about: 'HTTPS: admission', example: '9443', min: 0, max: 65_535 }), 9443),
+  MAX_BODY_BYTES: withDefault(
+    integer({ about: 'largest review: two objects of 3 MiB and slack', example: '7340032', min: 1024, max: 2 ** 30 }),
+    7 * 1024 * 1024,
+  ),
+  MAX_INFLIGHT_BYTES: withDefault(
+    integer({ about: 'reviews in memory at once; more get 503', example: '33554432', min: 1024, max: 2 ** 32 }),
+    32 * 1024 * 1024,
+  ),
   KUBECONFIG: z.optional(file({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' })),
   POD_NAMESPACE: z.optional(text({ about: 'own namespace', example: 'kube-reflex', pattern: dnsLabel })),
   LOG_LEVEL: withDefault(

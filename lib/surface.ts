@@ -74,15 +74,24 @@ function routeToInstances(instances: readonly Instance[], answererOf: (instance:
 
 /** Everything on the TLS port: the webhooks of the functions. */
 export function admissionSurface(instances: readonly Instance[]): Answerer {
-  return routeToInstances(instances, ({ admissions }) => (request, response) => {
-    const answer = admissions.get(pathOf(request));
+  const paths = new Map(instances.flatMap((instance) => admissionPaths(instance, instances.length === 1)));
+  return (request, response) => {
+    const answer = paths.get(pathOf(request));
     if (answer !== undefined && request.method === 'POST') {
       answer(request, response);
     } else if (answer !== undefined) {
       response.setHeader('allow', 'POST');
       sendText(response, 405, 'send an AdmissionReview by POST');
     } else {
-      sendText(response, 404, `no such webhook; there is ${[...admissions.keys()].join(', ')}`);
+      sendText(response, 404, `no such webhook; there is ${[...paths.keys()].join(', ')}`);
     }
-  });
+  };
+}
+
+/** The API server knows a function's own paths; the name in front tells functions of one process apart. */
+function admissionPaths({ name, admissions }: Instance, alone: boolean): [string, Answerer][] {
+  return [...admissions].flatMap(([path, answer]): [string, Answerer][] => [
+    ...(alone ? [[path, answer] as [string, Answerer]] : []),
+    [`/${name}${path}`, answer],
+  ]);
 }

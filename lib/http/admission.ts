@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission, Context, Verdict } from '../function/define.ts';
-import { Failure } from '../function/failure.ts';
+import { asFailure, Failure } from '../function/failure.ts';
 import type { AdmissionRequest, AdmissionResponse } from '../review/review.ts';
+import { monotonicMs } from '../monotonic.ts';
 import { withinTime } from '../time-limit.ts';
 import { sendFailure, sendText } from './answer.ts';
 import { parseJson, TooLarge, type BodyReader } from './body.ts';
-
-/** A review carries the object and the old object, each up to the 3 MB that the API server takes. */
-const reviewLimit = 7 * 1024 * 1024;
+import type { Answerer } from './front.ts';
 
 /** Kept back from the caller's time limit, so that our answer arrives before it gives up. */
 const marginMs = 200;
@@ -16,47 +15,108 @@ export interface AdmissionOptions<C> {
   readonly admission: Admission<C>;
   readonly context: Context<C>;
   readonly bodies: BodyReader;
-  readonly onVerdict: (request: AdmissionRequest, verdict: Verdict, error?: unknown) => void;
+  /** A larger review is refused. */
+  readonly maxBytes: number;
+  /** Told of each answer: how long it took, and what went wrong if the verdict stands in for one. */
+  readonly onVerdict: (request: AdmissionRequest, verdict: Verdict, course: Course) => void;
+  /** Told of what was no review at all. */
+  readonly onRefused: (status: number) => void;
 }
 
-/** Answers AdmissionReviews of one webhook path. Once the uid is known the answer is always HTTP 200. */
-export function answerAdmission<C>(
-  options: AdmissionOptions<C>,
-): (request: IncomingMessage, response: ServerResponse) => void {
+export interface Course {
+  readonly ms: number;
+  readonly error?: unknown;
+}
+
+/**
+ * Answers AdmissionReviews of one webhook path. Once the uid is known the answer is always HTTP 200. Every object that is
+ * created in the cluster may wait for this, so a verdict that is there at once is sent at once, without a promise or timer.
+ */
+export function answerAdmission<C>(options: AdmissionOptions<C>): Answerer {
+  const { admission, bodies, maxBytes, context, onVerdict, onRefused } = options;
+
+  function refuse(response: ServerResponse, failure: Failure): void {
+    const answered = sendRefusal(response, failure);
+    onRefused(answered);
+  }
+
+  function decide(review: Review, request: IncomingMessage, response: ServerResponse): void {
+    const began = monotonicMs();
+    function fail(error: unknown): void {
+      const verdict = fallback(admission);
+      sendReview(response, reviewText(review, verdict));
+      onVerdict(review.request, verdict, { ms: monotonicMs() - began, error });
+    }
+    function settle(verdict: Verdict): void {
+      let text: string;
+      try {
+        text = reviewText(review, verdict);
+      } catch (error) {
+        fail(error);
+        return;
+      }
+      sendReview(response, text);
+      onVerdict(review.request, verdict, { ms: monotonicMs() - began });
+    }
+    let verdict: Verdict | Promise<Verdict>;
+    try {
+      verdict = admission.decide(review.request, context);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    if (verdict instanceof Promise) {
+      withinTime(verdict, timeLimit(request, admission), 'no verdict in time').then(settle, fail);
+    } else {
+      settle(verdict);
+    }
+  }
+
   return (request, response) => {
-    readReview(request, response, options.bodies)
-      .then((review) => decide(review, timeLimit(request, options.admission), options))
-      .then((answer) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
-      })
-      .catch((error: unknown) => refuse(response, error));
+    if (!isJson(request)) {
+      request.resume();
+      refuse(response, new WrongMediaType());
+      return;
+    }
+    bodies.receive(request, response, {
+      limit: maxBytes,
+      onFailure: (failure) => refuse(response, failure),
+      onBody: (body) => {
+        let review: Review;
+        try {
+          review = parseReview(body);
+        } catch (error) {
+          refuse(response, asFailure(error));
+          return;
+        }
+        decide(review, request, response);
+      },
+    });
   };
 }
 
-async function readReview(request: IncomingMessage, response: ServerResponse, bodies: BodyReader): Promise<Review> {
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
-    throw new WrongMediaType();
+class WrongMediaType extends Failure {
+  constructor() {
+    super('malformed', 'send application/json');
   }
-  const review = parseJson(await bodies.read(request, response, reviewLimit));
-  if (!isReview(review)) {
-    throw new Failure('malformed', 'not an AdmissionReview of admission.k8s.io/v1 with a request and its uid');
-  }
-  return review;
 }
 
-class WrongMediaType extends Error {}
+function isJson({ headers }: IncomingMessage): boolean {
+  const type = headers['content-type'] ?? '';
+  return type === 'application/json' || /^application\/json\s*(;|$)/i.test(type);
+}
 
-function refuse(response: ServerResponse, error: unknown): void {
-  if (error instanceof WrongMediaType) {
-    sendText(response, 415, 'malformed: send application/json');
-  } else if (error instanceof TooLarge) {
-    sendText(response, 413, `malformed: ${error.message}`);
+/** What could not be read is answered by its status; returns that. */
+function sendRefusal(response: ServerResponse, failure: Failure): number {
+  if (failure instanceof WrongMediaType) {
+    sendText(response, 415, `malformed: ${failure.message}`);
+  } else if (failure instanceof TooLarge) {
+    response.shouldKeepAlive = false;
+    sendText(response, 413, `malformed: ${failure.message}`);
   } else {
-    sendFailure(
-      response,
-      error instanceof Failure ? error : new Failure('unavailable', 'read the review', { cause: error }),
-    );
+    sendFailure(response, failure);
   }
+  return response.statusCode;
 }
 
 interface Review {
@@ -66,6 +126,14 @@ interface Review {
 
 /** Both have the same fields; who asks in one is answered in it. */
 const versions: ReadonlySet<unknown> = new Set(['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']);
+
+function parseReview(body: Buffer): Review {
+  const review = parseJson(body);
+  if (!isReview(review)) {
+    throw new Failure('malformed', 'not an AdmissionReview of admission.k8s.io/v1 with a request and its uid');
+  }
+  return review;
+}
 
 function isReview(value: unknown): value is Review {
   const { apiVersion, kind, request } = fields(value);
@@ -84,25 +152,6 @@ function timeLimit({ url = '' }: IncomingMessage, { timeoutSeconds }: { readonly
   return Math.max(seconds * 1000 - marginMs, 100);
 }
 
-async function decide<C>(review: Review, limitMs: number, options: AdmissionOptions<C>): Promise<string> {
-  const { admission, context, onVerdict } = options;
-  const { request } = review;
-  try {
-    const verdict = await inTime(admission.decide(request, context), limitMs);
-    onVerdict(request, verdict);
-    return reviewText(review, verdict);
-  } catch (error) {
-    const verdict = fallback(admission);
-    onVerdict(request, verdict, error);
-    return reviewText(review, verdict);
-  }
-}
-
-/** A verdict that is there already needs no timer. */
-function inTime(verdict: Verdict | Promise<Verdict>, limitMs: number): Verdict | Promise<Verdict> {
-  return verdict instanceof Promise ? withinTime(verdict, limitMs, 'no verdict in time') : verdict;
-}
-
 function fallback<C>({ onError }: Admission<C>): Verdict {
   return onError === 'allow'
     ? { allow: true }
@@ -111,6 +160,10 @@ function fallback<C>({ onError }: Admission<C>): Verdict {
 
 function reviewText({ apiVersion, request }: Review, verdict: Verdict): string {
   return JSON.stringify({ kind: 'AdmissionReview', apiVersion, response: responseOf(request.uid, verdict) });
+}
+
+function sendReview(response: ServerResponse, text: string): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
 function responseOf(uid: string, verdict: Verdict): AdmissionResponse {

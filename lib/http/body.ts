@@ -12,57 +12,86 @@ export class TooLarge extends Failure {
 /** Reads request bodies, each up to a limit, all together up to a budget. */
 export interface BodyReader {
   /** The body counts against the budget until the answer is out: what was made of it lives as long. */
+  readonly receive: (request: IncomingMessage, response: ServerResponse, receiver: Receiver) => void;
+  /** The same as a promise. */
   readonly read: (request: IncomingMessage, response: ServerResponse, limit: number) => Promise<Buffer>;
+}
+
+/** Exactly one of the two is called. */
+export interface Receiver {
+  readonly limit: number;
+  readonly onBody: (body: Buffer) => void;
+  readonly onFailure: (failure: Failure) => void;
 }
 
 /** What is over the limit is still received, so that the sender gets to read the answer, but only this much of it. */
 const patienceBytes = 64 * 1024 * 1024;
 
+/** A part of the budget is for bodies up to this size only, so that a few huge ones don't shut out all others. */
+const smallBytes = 256 * 1024;
+const partForSmall = 1 / 8;
+
 /** @param budget bytes of bodies that may be in memory at once; a request that would exceed it is turned away. */
 export function createBodyReader(budget: number): BodyReader {
   let held = 0;
 
-  async function read(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Buffer> {
+  function receive(request: IncomingMessage, response: ServerResponse, receiver: Receiver): void {
+    const { limit, onBody, onFailure } = receiver;
     const chunks: Buffer[] = [];
     let size = 0;
+    let reserved = 0;
     let over: Failure | undefined;
-    let own = 0;
-    response.once('close', () => (held -= own));
-    function excess(ownSize: number, together: number): Failure | undefined {
-      return ownSize > limit ? new TooLarge(limit) : together > budget ? overloaded() : undefined;
-    }
-    try {
-      for await (const chunk of request as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        over ??= excess(size, held + chunk.length);
-        if (over === undefined) {
-          chunks.push(chunk);
-          own += chunk.length;
-          held += chunk.length;
-        } else if (size > patienceBytes) {
-          request.destroy();
-        }
+
+    /** Room for this many bytes in all, or why there is none. */
+    function reserve(bytes: number): Failure | undefined {
+      const room = bytes > smallBytes ? budget * (1 - partForSmall) : budget;
+      if (bytes > limit) {
+        return new TooLarge(limit);
       }
-    } catch (error) {
-      throw over ?? new Failure('malformed', 'body ended early', { cause: error });
+      if (held - reserved + bytes > room) {
+        return new Failure('throttled', 'too many large requests at once', { retryAfter: 1 });
+      }
+      held += bytes - reserved;
+      reserved = bytes;
+      return undefined;
     }
-    if (over !== undefined) {
-      throw over;
+
+    function release(): void {
+      held -= reserved;
+      reserved = 0;
+      chunks.length = 0;
     }
-    return joined(chunks);
+
+    response.once('close', release);
+    over = reserve(Number(request.headers['content-length'] ?? 0));
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (over === undefined && size > reserved) {
+        over = reserve(size);
+      }
+      if (over === undefined) {
+        chunks.push(chunk);
+      } else if (size > patienceBytes) {
+        request.destroy();
+      } else {
+        release();
+      }
+    });
+    request.once('end', () => (over === undefined ? onBody(joined(chunks)) : onFailure(over)));
+    request.once('error', (error) => onFailure(over ?? new Failure('malformed', 'body ended early', { cause: error })));
   }
 
-  return { read };
+  return {
+    receive,
+    read: (request, response, limit) =>
+      new Promise((resolve, reject) => receive(request, response, { limit, onBody: resolve, onFailure: reject })),
+  };
 }
 
 /** Most bodies are one chunk, which needs no copy. */
 function joined(chunks: readonly Buffer[]): Buffer {
   const [only] = chunks;
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
-}
-
-function overloaded(): Failure {
-  return new Failure('throttled', 'too many large requests at once', { retryAfter: 1 });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

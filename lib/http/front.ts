@@ -28,7 +28,7 @@ export interface Front {
 }
 
 /** Go clients keep idle connections for 90 s; whoever closes first must not be us, or a request dies on the way. */
-const keepAliveMs = 100_000;
+const keepAliveMs = 120_000;
 
 /** Said again at each renewal: what is left out there falls back to Node's own defaults. */
 const tlsRules = { minVersion: 'TLSv1.3' } as const;
@@ -100,5 +100,6 @@ function listen(server: Server, port: number, host: string | undefined): Promise
 
 /** The path of a request without its query. */
 export function pathOf({ url = '/' }: IncomingMessage): string {
-  return url.split('?', 1)[0] ?? '/';
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
 }

@@ -22,10 +22,15 @@ export function createRoutes<C>({ routes, context, bodies, onFailure }: RoutesOp
   for (const route of routes) {
     app[route.method === 'GET' ? 'get' : 'post'](route.path, async (request: Request, response: Response) => {
       try {
-        const body = route.method === 'GET' ? undefined : await readBody(request, response, bodies);
+        const body = route.method === 'GET' ? undefined : await readBody(request, response, { bodies, as: route.body });
+        const { authorization } = request.headers;
         const query = new URL(request.url, 'http://localhost').searchParams;
         const params = request.params as Record<string, string>;
-        send(response, await route.handle({ query, params, ...(body === undefined ? {} : { body }) }, context()));
+        const given = {
+          ...(authorization === undefined ? {} : { authorization }),
+          ...(body === undefined ? {} : { body }),
+        };
+        send(response, await route.handle({ query, params, ...given }, context()));
       } catch (error) {
         const failure = asFailure(error);
         onFailure(route.path, failure);
@@ -49,9 +54,16 @@ export function createRoutes<C>({ routes, context, bodies, onFailure }: RoutesOp
   return app;
 }
 
-async function readBody(request: Request, response: Response, bodies: BodyReader): Promise<unknown> {
+async function readBody(
+  request: Request,
+  response: Response,
+  { bodies, as = 'json' }: { readonly bodies: BodyReader; readonly as: Route['body'] },
+): Promise<unknown> {
   const body = await bodies.read(request, response, bodyLimit);
-  return body.length === 0 ? undefined : parseJson(body);
+  if (body.length === 0) {
+    return undefined;
+  }
+  return as === 'text' ? body.toString() : parseJson(body);
 }
 
 function send(response: Response, { status = 200, body }: Reply): void {

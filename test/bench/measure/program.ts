@@ -8,6 +8,8 @@ export interface Program {
   readonly file: string;
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** The only core that it may use. */
+  readonly core?: number;
 }
 
 export interface Usage {
@@ -41,10 +43,12 @@ export function benchProgram(name: string, environment: Program['environment'] =
 }
 
 /** Starts a program on this Node with nothing but the given environment; resolves when it listens. */
-export async function start({ file, flags = [], environment = {} }: Program): Promise<Started> {
+export async function start({ file, flags = [], environment = {}, core }: Program): Promise<Started> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--require', join(programs, 'probe.cjs'), ...flags, file], {
-    env: { ...environment },
+  const command = [process.execPath, '--require', join(programs, 'probe.cjs'), ...flags, file];
+  const [program = '', ...args] = core === undefined ? command : ['taskset', '--cpu-list', String(core), ...command];
+  const child = spawn(program, args, {
+    env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;

@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bundle } from '../../../deploy/bundle.ts';
 import { launch } from '../../../deploy/launch.ts';
 import { createCertificates } from '../../../lib/sandbox/requests/certificates.ts';
+import { mintAuthority, mintPair, mountPair } from '../../tls/mint.ts';
 import { benchProgram, start, type Program } from './program.ts';
 
 /** A bundled function and the API server that it asks, for as long as a bench takes. */
@@ -15,10 +16,13 @@ export interface Site {
   readonly apiUrl: URL;
   readonly kubeconfigFile: string;
   readonly caFile: string;
-  readonly certFile: string;
-  readonly keyFile: string;
+  /** A directory with the certificate of the function's webhook, as a Secret is mounted. */
+  readonly certificates: string;
   readonly close: () => Promise<void>;
 }
+
+/** The name by which the API server would call the function. */
+export const webhookHost = 'host-census-webhook.default.svc';
 
 const folder = resolve(import.meta.dirname, '../../functions/host-census');
 
@@ -51,13 +55,21 @@ export async function openSite(): Promise<Site> {
     apiUrl,
     kubeconfigFile: file('kubeconfig'),
     caFile: file('ca.crt'),
-    certFile: file('tls.crt'),
-    keyFile: file('tls.key'),
+    certificates: await webhookCertificates(file('webhook'), webhookHost),
     close: async () => {
       await api.stop();
       await rm(directory, { recursive: true });
     },
   };
+}
+
+/** Writes a certificate for the webhook, good for a day, and the authority behind it. Returns the directory. */
+export async function webhookCertificates(directory: string, host: string): Promise<string> {
+  const now = new Date();
+  const pair = await mintPair(await mintAuthority(now, 1), { now, host, days: 1 });
+  await mkdir(directory, { recursive: true });
+  mountPair(directory, pair);
+  return directory;
 }
 
 /** As JSON, which the bundle reads without its YAML parser: like the mounted files of a pod. */
