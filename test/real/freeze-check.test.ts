@@ -1,0 +1,384 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import type { Body, Reply } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { callsOf, readAudit } from './audit.ts';
+import { openFreezeSite, policies, type FreezeSite, type Person } from './freeze-site.ts';
+import { usernameOf, type RealFunction } from './function.ts';
+import { referenceManifests } from '../freeze-check/reference.ts';
+import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
+import { waitFor, waitUntil } from './wait.ts';
+
+const patience = 180_000;
+const deployments = '/apis/apps/v1/namespaces/prod/deployments';
+const cronJobs = '/apis/batch/v1/namespaces/prod/cronjobs';
+const freezes = `${policies}/changefreezes`;
+const dev: Person = { user: 'dev@x' };
+const autoscaler: Person = {
+  user: 'system:serviceaccount:kube-system:horizontal-pod-autoscaler',
+  groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system'],
+};
+
+describe('freeze-check and the real API server', () => {
+  let site: FreezeSite;
+  let webhook: RealFunction;
+  let events: RealFunction;
+
+  beforeAll(async () => {
+    site = await openFreezeSite();
+    await site.configure();
+    webhook = await site.startWebhook();
+    events = await site.startEvents(1);
+    for (const [name, labels] of Object.entries({ prod: { env: 'prod' }, argocd: {} })) {
+      expectCode(201, await site.client.call('POST', '/api/v1/namespaces', { body: { metadata: { name, labels } } }));
+    }
+    await site.freeze('first');
+    await make('probe');
+    await waitUntil('the webhook is asked', async () => (await setImage('probe', 'probe:2')).code === 403);
+    await site.remove(`${freezes}/first`);
+  }, patience);
+
+  afterAll(async () => {
+    await site[Symbol.asyncDispose]();
+  });
+
+  afterEach(async () => {
+    for (const plural of ['changefreezes', 'maintenancewindows', 'freezeexceptions']) {
+      await site.client.call('DELETE', `${policies}/${plural}`);
+    }
+  });
+
+  async function make(name: string, fields: object = {}, place = deployments): Promise<Body> {
+    return expectCode(201, await create(name, fields, place));
+  }
+
+  function create(name: string, fields: object = {}, place = deployments): Promise<Reply> {
+    return site.as(dev, 'POST', place, { body: deployment(name, fields) });
+  }
+
+  function apply(manifest: AnyManifest): Promise<Body> {
+    return applyManifest(site.client, manifest);
+  }
+
+  function setImage(name: string, image: string, person = dev): Promise<Reply> {
+    const containers = [{ name: 'main', image }];
+    return site.merge(`${deployments}/${name}`, { spec: { template: { spec: { containers } } } }, person);
+  }
+
+  function scale(name: string, replicas: number, person = dev): Promise<Reply> {
+    return site.merge(`${deployments}/${name}/scale`, { spec: { replicas } }, person);
+  }
+
+  it('FC-2 FC-8 refuses a rollout and says who, why, until when and whom to call', async () => {
+    await make('web');
+    await site.freeze('holiday');
+
+    const { code, body } = await setImage('web', 'web:2');
+
+    expect(code).toBe(403);
+    expect(body.message).toMatch(
+      /^admission webhook "vworkloads-v1alpha1\.kb\.io" denied the request: Denied by ChangeFreeze\/holiday: Holiday change freeze: Next allowed at 2099-01-01T00:00:00Z: .*Contact: #platform-oncall/,
+    );
+  });
+
+  it('FC-10 FC-16 refuses a dry run too, and nothing in namespaces that the freeze is not about', async () => {
+    await make('rehearsed');
+    await make('elsewhere', {}, '/apis/apps/v1/namespaces/argocd/deployments');
+    await site.freeze('holiday', { rules: { deny: ['CREATE', 'DELETE'] } });
+
+    const rehearsed = await site.as(dev, 'POST', deployments, { body: deployment('new'), query: { dryRun: 'All' } });
+    const elsewhere = await create('free', {}, '/apis/apps/v1/namespaces/argocd/deployments');
+
+    expect([rehearsed.code, elsewhere.code]).toEqual([403, 201]);
+  });
+
+  it('FC-17 FC-20 refuses /scale to people and autoscalers alike, by the labels of the workload', async () => {
+    await make('pay', { labels: { app: 'pay' } });
+    await make('other');
+    const target = { kinds: ['Deployment'], objectSelector: { matchLabels: { app: 'pay' } } };
+    await site.freeze('holiday', { target, rules: { deny: ['SCALE'] } });
+
+    const replies = [
+      await scale('pay', 3),
+      await scale('pay', 3, autoscaler),
+      await scale('other', 3),
+      await setImage('pay', 'pay:2'),
+    ];
+
+    expect(replies.map(({ code }) => code)).toEqual([403, 403, 200, 200]);
+  });
+
+  it('FC-22 lets a rollout that is under way go on: the controllers write to /status and to ReplicaSets', async () => {
+    await make('rolling');
+    await site.freeze('holiday', { rules: { deny: ['ROLL_OUT', 'SCALE', 'CREATE', 'DELETE'] } });
+
+    const observed = await waitFor('its controller reports', async () => {
+      const { status } = expectCode(200, await site.client.call('GET', `${deployments}/rolling`));
+      return (status as { observedGeneration?: number } | undefined)?.observedGeneration;
+    });
+
+    expect(observed).toBe(1);
+  });
+
+  it('FC-23 lets the garbage collector finish a deletion in the foreground', async () => {
+    await make('leaving');
+    await waitUntil('it has a ReplicaSet', async () => (await replicaSetsOf('leaving')).length > 0);
+    await site.freeze('holiday');
+
+    const { code } = await site.as(dev, 'DELETE', `${deployments}/leaving`, {
+      body: { propagationPolicy: 'Foreground' },
+    });
+    await waitUntil('it is gone', async () => (await site.client.call('GET', `${deployments}/leaving`)).code === 404);
+
+    expect(code).toBe(200);
+    expect(await replicaSetsOf('leaving')).toEqual([]);
+  });
+
+  async function replicaSetsOf(name: string): Promise<readonly Body[]> {
+    const query = { labelSelector: `run=${name}` };
+    const { items = [] } = (await site.client.call('GET', '/apis/apps/v1/namespaces/prod/replicasets', { query })).body;
+    return items;
+  }
+
+  it('FC-24 refuses a change that rides along with the removal of a finalizer, not the removal', async () => {
+    await make('stuck', { finalizers: ['example.com/hold'] });
+    await site.as(dev, 'DELETE', `${deployments}/stuck`);
+    await site.freeze('holiday');
+    const metadata = { finalizers: [] };
+
+    const containers = [{ name: 'main', image: 'stuck:2' }];
+    const both = await site.merge(`${deployments}/stuck`, { metadata, spec: { template: { spec: { containers } } } });
+    const alone = await site.merge(`${deployments}/stuck`, { metadata });
+
+    expect([both.code, alone.code]).toEqual([403, 200]);
+  });
+
+  it('FC-25 refuses each item of a delete-collection', async () => {
+    await make('kept', { labels: { batch: 'yes' } });
+    await site.freeze('holiday', { rules: { deny: ['DELETE'] } });
+
+    const { code } = await site.as(dev, 'DELETE', deployments, { query: { labelSelector: 'batch=yes' } });
+
+    expect(code).toBe(403);
+    expect((await site.client.call('GET', `${deployments}/kept`)).code).toBe(200);
+  });
+
+  it('FC-27 tells GitOps tools in the form that they show', async () => {
+    await make('synced');
+    await site.freeze('holiday');
+
+    const { body } = await setImage('synced', 'synced:2', {
+      user: 'system:serviceaccount:argocd:argocd-application-controller',
+      groups: ['system:serviceaccounts:argocd'],
+    });
+
+    expect(body.message).toContain('[freeze-operator] sync blocked by holiday until 2099-01-01T00:00:00Z');
+  });
+
+  it('FC-57 an exception lets through who is named and in the group, and nobody else', async () => {
+    await make('fix');
+    await site.freeze('holiday');
+    await apply({
+      apiVersion: 'freeze-operator.io/v1alpha1',
+      kind: 'FreezeException',
+      metadata: { name: 'fix' },
+      spec: {
+        activeFrom: '2020-01-01T00:00:00Z',
+        activeTo: '2099-01-01T00:00:00Z',
+        target: { kinds: ['Deployment'] },
+        allow: ['ROLL_OUT'],
+        reason: 'hotfix',
+        constraints: { allowedUsers: ['sre@x'], allowedGroups: ['oncall'] },
+      },
+    });
+
+    const replies = [
+      await setImage('fix', 'fix:2'),
+      await setImage('fix', 'fix:2', { user: 'sre@x' }),
+      await setImage('fix', 'fix:2', { user: 'sre@x', groups: ['oncall'] }),
+    ];
+
+    expect(replies.map(({ code }) => code)).toEqual([403, 403, 200]);
+  });
+
+  it('FC-12 lets a namespace go', async () => {
+    const place = '/api/v1/namespaces/leaving';
+    const body = { metadata: { name: 'leaving', labels: { env: 'prod' } } };
+    expectCode(201, await site.client.call('POST', '/api/v1/namespaces', { body }));
+    await make('inside', {}, '/apis/apps/v1/namespaces/leaving/deployments');
+    await site.freeze('holiday', { rules: { deny: ['DELETE'] } });
+
+    await site.client.call('DELETE', place);
+
+    await waitUntil('it is gone', async () => (await site.client.call('GET', place)).code === 404);
+  });
+
+  it('FC-26 FC-62 FC-77 suspends CronJobs under a freeze of CronJobs; after a kill another process gives them back', async () => {
+    const made = expectCode(201, await site.client.call('POST', cronJobs, { body: cronJob('report') }));
+    const target = { kinds: ['CronJob'], namespaceSelector: { matchLabels: { env: 'prod' } } };
+    await site.freeze('holiday', { target, behavior: { suspendCronJobs: true } });
+
+    const held = [await site.tick(events), (await cronJobNow()).spec?.['suspend']];
+    const byUser = await site.merge(`${cronJobs}/report`, { spec: { suspend: false } });
+    events.running.signal('SIGKILL');
+    await site.remove(`${freezes}/holiday`);
+    events = await site.startEvents(2);
+    const released = await site.tick(events);
+
+    expect(held).toEqual([204, true]);
+    expect(byUser.code).toBe(403);
+    expect(released).toBe(204);
+    const now = await cronJobNow();
+    expect([now.spec, now.metadata?.annotations]).toEqual([made.spec, made.metadata?.annotations]);
+  });
+
+  async function cronJobNow(): Promise<Body> {
+    return expectCode(200, await site.client.call('GET', `${cronJobs}/report`));
+  }
+
+  it('FC-72 keeps the status as kubectl get shows it, and tells each turn once', async () => {
+    await site.freeze('shown');
+    await Promise.all([site.tick(events), site.tick(events)]);
+
+    const { body } = await site.client.call('GET', freezes, { headers: { accept: table } });
+    const { columnDefinitions = [], rows = [] } = body as unknown as Table;
+    const news = await site.client.call('GET', '/apis/events.k8s.io/v1/namespaces/default/events', {
+      query: { fieldSelector: 'regarding.name=shown' },
+    });
+
+    expect(columnDefinitions.map(({ name }) => name)).toEqual(['Name', 'Active', 'Start', 'End', 'Remaining', 'Age']);
+    expect(rows[0]?.cells.slice(0, 2)).toEqual(['shown', true]);
+    expect((news.body.items ?? []).map((event) => event.reason)).toEqual(['Activated']);
+  });
+
+  it('FC-75 takes the manifests that users of kube-freeze-operator have, unedited', async () => {
+    for (const manifest of referenceManifests) {
+      await apply(manifest);
+    }
+    const status = await site.tick(events);
+
+    const kept = await Promise.all(referenceManifests.map((manifest) => site.client.call('GET', pathOf(manifest))));
+    expect(status).toBe(204);
+    expect(kept.map(({ body }) => body.spec)).toEqual(referenceManifests.map(({ spec }) => spec));
+    expect(kept.map(({ body }) => readinessOf(body))).toEqual(referenceManifests.map(() => 'True'));
+  });
+
+  it.each([
+    ['an end before the start', { endTime: '2019-01-01T00:00:00Z' }, 'endTime must be after startTime'],
+    ['an unknown action', { rules: { deny: ['RESTART'] } }, 'Unsupported value: "RESTART"'],
+    ['no kinds at all', { target: { kinds: [] } }, 'should have at least 1 items'],
+    ['no target', { target: null }, 'spec.target: Required value'],
+  ])('refuses by schema a freeze with %s', async (_what, spec, message) => {
+    const body = {
+      apiVersion: 'freeze-operator.io/v1alpha1',
+      kind: 'ChangeFreeze',
+      metadata: { name: 'wrong' },
+      spec: {
+        startTime: '2020-01-01T00:00:00Z',
+        endTime: '2099-01-01T00:00:00Z',
+        target: { kinds: ['Deployment'] },
+        rules: { deny: ['ROLL_OUT'] },
+        ...spec,
+      },
+    };
+
+    const reply = await site.client.call('POST', freezes, { body });
+
+    expect(reply.code).toBe(422);
+    expect(reply.body.message).toContain(message);
+  });
+
+  it('serves its kinds under short names, in a category', async () => {
+    const { body } = await site.client.call('GET', policies);
+    const { resources = [] } = body as unknown as { resources?: readonly ServedKind[] };
+
+    expect(
+      resources
+        .filter(({ name }) => !name.includes('/'))
+        .map(({ name, shortNames, categories, namespaced }) => ({ name, shortNames, categories, namespaced })),
+    ).toEqual(
+      expect.arrayContaining([
+        { name: 'changefreezes', shortNames: ['cf'], categories: ['freeze'], namespaced: false },
+        { name: 'maintenancewindows', shortNames: ['mw'], categories: ['freeze'], namespaced: false },
+        { name: 'freezeexceptions', shortNames: ['fex'], categories: ['freeze'], namespaced: false },
+      ]),
+    );
+    expect(resources.filter(({ name }) => name.endsWith('/status'))).toHaveLength(3);
+  });
+
+  it('down under failurePolicy Fail: workloads wait, what repairs a cluster does not, and the way out is one command', async () => {
+    await make('waiting');
+    await webhook.running.stop();
+
+    const down = await setImage('waiting', 'waiting:2');
+    const vital = await create('vital', {}, '/apis/apps/v1/namespaces/kube-system/deployments');
+    const own = await create('own', {}, `/apis/apps/v1/namespaces/${standardSite.namespace}/deployments`);
+    const configuration =
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/kube-reflex-freeze-check';
+    await site.remove(configuration);
+    const open = await waitFor('nobody is asked', async () => {
+      const reply = await setImage('waiting', 'waiting:3');
+      return reply.code === 200 ? reply : undefined;
+    });
+    await site.configure();
+    webhook = await site.startWebhook();
+    await site.freeze('holiday');
+    await waitUntil('the webhook is asked again', async () => (await setImage('waiting', 'waiting:4')).code === 403);
+
+    expect(down.code).toBe(500);
+    expect(down.body.message).toContain('failed calling webhook "vworkloads-v1alpha1.kb.io"');
+    expect([vital.code, own.code, open.code]).toEqual([201, 201, 200]);
+  });
+
+  it('makes only the calls that its rights are for, and is refused none', () => {
+    const audit = readAudit(site.cluster);
+    const accounts = (['events', 'webhook'] as const).map((part) => usernameOf('freeze-check', part));
+    const refused = audit.filter(
+      ({ user, responseStatus }) => accounts.includes(user.username) && responseStatus?.code === 403,
+    );
+    const [ofEvents = {}] = accounts.map((account) => callsOf(account, audit));
+
+    expect(refused.map(({ verb, requestURI }) => `${verb} ${requestURI}`)).toEqual([]);
+    expect(Object.keys(ofEvents).filter((call) => call.startsWith('watch '))).toEqual([]);
+    expect(Object.keys(ofEvents)).toEqual(
+      expect.arrayContaining(['list changefreezes', 'patch changefreezes/status', 'patch cronjobs', 'create events']),
+    );
+  });
+});
+
+function readinessOf({ status }: Body): string | undefined {
+  const { conditions = [] } = (status ?? {}) as { conditions?: readonly { type: string; status: string }[] };
+  return conditions.find(({ type }) => type === 'Ready')?.status;
+}
+
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+
+interface Table {
+  readonly columnDefinitions?: readonly { readonly name: string }[];
+  readonly rows?: readonly { readonly cells: readonly unknown[] }[];
+}
+
+interface ServedKind {
+  readonly name: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly namespaced?: boolean;
+}
+
+function deployment(name: string, metadata: object = {}): object {
+  const containers = [{ name: 'main', image: `${name}:1` }];
+  const pods = { run: name };
+  return {
+    metadata: { name, ...metadata },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: pods },
+      template: { metadata: { labels: pods }, spec: { containers } },
+    },
+  };
+}
+
+function cronJob(name: string): object {
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'report:1' }] } };
+  return { metadata: { name }, spec: { schedule: '0 3 1 1 *', jobTemplate: { spec: { template } } } };
+}

@@ -1,0 +1,149 @@
+import { join } from 'node:path';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { partName, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import freezeCheck from '../../functions/freeze-check/index.ts';
+import { createClient, type Body, type Call, type Client, type Method, type Reply } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { binaryEvent, send } from '../http.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import { installRights, startFunction, type RealFunction, type Shipped } from './function.ts';
+import { applyManifest } from './manifests.ts';
+import { waitUntil } from './wait.ts';
+
+export const shipped: Shipped = {
+  definition: freezeCheck,
+  folder: join(import.meta.dirname, '../../functions/freeze-check'),
+};
+
+/** Whom the API server takes a request for. */
+export interface Person {
+  readonly user: string;
+  readonly groups?: readonly string[];
+}
+
+/** freeze-check as it ships, on a real API server with its controllers. */
+export interface FreezeSite extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly client: Client;
+  /** A request by somebody else than the administrator. */
+  readonly as: (person: Person, method: Method, path: string, call?: Call) => Promise<Reply>;
+  readonly merge: (path: string, body: object, person?: Person) => Promise<Reply>;
+  readonly freeze: (name: string, spec?: object) => Promise<Body>;
+  readonly remove: (path: string) => Promise<void>;
+  readonly startWebhook: () => Promise<RealFunction>;
+  readonly startEvents: (port: number) => Promise<RealFunction>;
+  readonly tick: (events: RealFunction) => Promise<number>;
+  readonly configure: () => Promise<void>;
+}
+
+export const policies = '/apis/freeze-operator.io/v1alpha1';
+const tlsOffset = 10;
+
+export async function openFreezeSite(): Promise<FreezeSite> {
+  const running = new AsyncDisposableStack();
+  const cluster = running.use(await startCluster({ parts: ['kube-controller-manager'] }));
+  const client = running.adopt(createClient(cluster.access), ({ close }) => close());
+  const tlsPort = cluster.site.base + tlsOffset;
+
+  function as({ user, groups = [] }: Person, method: Method, path: string, call: Call = {}): Promise<Reply> {
+    const impersonation = {
+      'impersonate-user': user,
+      'impersonate-group': [...groups, 'system:authenticated', 'changers'],
+    };
+    return client.call(method, path, { ...call, headers: { ...call.headers, ...impersonation } });
+  }
+
+  await installRights(cluster, shipped);
+  for (const kind of freezeCheck.kinds ?? []) {
+    await applyManifest(client, kind);
+  }
+  await waitUntil(
+    'the policies are served',
+    async () => (await client.call('GET', `${policies}/changefreezes`)).code === 200,
+  );
+  await applyManifest(client, bindingOf('changers'));
+
+  return {
+    cluster,
+    client,
+    as,
+    merge: (path, body, person = { user: 'dev@x' }) =>
+      as(person, 'PATCH', path, { body, headers: { 'content-type': 'application/merge-patch+json' } }),
+    freeze: async (name, spec = {}) =>
+      expectCode(201, await client.call('POST', `${policies}/changefreezes`, { body: freezeNamed(name, spec) })),
+    remove: async (path) => {
+      expectCode(200, await client.call('DELETE', path));
+    },
+    startWebhook: () =>
+      startFunction(cluster, shipped, {
+        port: 0,
+        part: 'webhook',
+        environment: {
+          TLS_PORT: String(tlsPort),
+          CA_PROPAGATION_SECONDS: '0',
+          CERT_POLL_SECONDS: '1',
+          POLICY_MAX_AGE: '0s',
+        },
+      }),
+    startEvents: (port) => startFunction(cluster, shipped, { port }),
+    tick: async ({ url }) => (await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
+    configure: async () => {
+      await applyManifest(client, serviceHere());
+      for (const configuration of configurations()) {
+        await applyManifest(client, reaching(configuration, tlsPort));
+      }
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** A freeze of Deployments in `env=prod` that is on for the life of the suite. */
+function freezeNamed(name: string, spec: object): object {
+  return {
+    apiVersion: 'freeze-operator.io/v1alpha1',
+    kind: 'ChangeFreeze',
+    metadata: { name },
+    spec: {
+      startTime: '2020-01-01T00:00:00Z',
+      endTime: '2099-01-01T00:00:00Z',
+      target: { kinds: ['Deployment'], namespaceSelector: { matchLabels: { env: 'prod' } } },
+      rules: { deny: ['ROLL_OUT'] },
+      message: { reason: 'Holiday change freeze', contact: '#platform-oncall' },
+      ...spec,
+    },
+  };
+}
+
+/** Everybody in the group may do everything: what is refused, the webhook refuses. */
+function bindingOf(group: string): Manifest {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: group },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }],
+  };
+}
+
+/** The shipped Service, on a machine without cluster networking. */
+function serviceHere(): Manifest {
+  const metadata = { name: partName('freeze-check', 'webhook'), namespace: standardSite.namespace };
+  return { apiVersion: 'v1', kind: 'Service', metadata, spec: { type: 'ExternalName', externalName: 'localhost' } };
+}
+
+function configurations(): Manifest[] {
+  return renderFunction(freezeCheck).manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
+}
+
+interface Webhook {
+  readonly clientConfig: { readonly service: object };
+}
+
+/** The shipped configuration at the port of this run; whom to trust the function itself writes into it. */
+function reaching(configuration: Manifest, port: number): Manifest {
+  const webhooks = (configuration['webhooks'] as Webhook[]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { service: { ...webhook.clientConfig.service, port } },
+  }));
+  return { ...configuration, webhooks };
+}
