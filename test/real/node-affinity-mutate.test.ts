@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ourTerm } from '../../functions/node-affinity-mutate/testing/pods.ts';
+import type { Body } from '../contract/api/client.ts';
+import { startHookServer } from '../contract/api/hook-server.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { callsOf, readAudit } from './audit.ts';
+import { usernameOf, type RealFunction } from './function.ts';
+import { applyManifest } from './manifests.ts';
+import {
+  affinityOf,
+  installRightsFor,
+  managed,
+  openAffinitySite,
+  unmanaged,
+  type AffinitySite,
+} from './node-affinity-site.ts';
+import { waitFor } from './wait.ts';
+
+const patience = 240_000;
+const preferredField = 'preferredDuringSchedulingIgnoredDuringExecution';
+const requiredField = 'requiredDuringSchedulingIgnoredDuringExecution';
+const decisions = 'kube_reflex_node_affinity_mutate_admission_requests_total';
+const zoneTerm = { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] };
+
+describe('node-affinity-mutate on the real API server', () => {
+  const running = new AsyncDisposableStack();
+  let site: AffinitySite;
+  let webhook: RealFunction;
+  let events: RealFunction;
+
+  beforeAll(async () => {
+    site = running.use(await openAffinitySite());
+    await site.register();
+    webhook = await site.startWebhook();
+    events = await site.startEvents();
+    expect(await site.tick(events)).toBe(204);
+    await site.untilPreferred(true);
+  }, patience);
+
+  afterAll(() => running.disposeAsync());
+
+  it('NA-1 the scheduler really prefers the pool', async () => {
+    const preferring = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => nodeOf(name, managed)));
+    const free = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => nodeOf(name, unmanaged)));
+
+    expect(new Set(preferring)).toEqual(new Set(['pool-1']));
+    expect(new Set(free).size).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ['NA-2', { affinity: {} }, [ourTerm]],
+    ['NA-3', { affinity: null }, [ourTerm]],
+    ['NA-5', { affinity: { nodeAffinity: {} } }, [ourTerm]],
+    ['NA-6', { affinity: { nodeAffinity: { [preferredField]: null } } }, [ourTerm]],
+    ['NA-6', { affinity: { nodeAffinity: { [preferredField]: [] } } }, [ourTerm]],
+    ['NA-7', { affinity: { nodeAffinity: { [requiredField]: { nodeSelectorTerms: [zoneTerm] } } } }, [ourTerm]],
+    [
+      'NA-8',
+      { affinity: { nodeAffinity: { [preferredField]: [{ weight: 100, preference: zoneTerm }] } } },
+      [{ weight: 100, preference: zoneTerm }, ourTerm],
+    ],
+    ['NA-9', { affinity: { nodeAffinity: { [preferredField]: [withWeight(50)] } } }, [withWeight(50)]],
+  ])('%s the API server takes the patch of %j', async (name, spec, expected) => {
+    const { body } = await site.createPod({ name: name.toLowerCase(), spec, dryRun: true });
+
+    const { affinity } = body.spec as { affinity: { nodeAffinity: Record<string, unknown> } };
+    expect(affinity.nodeAffinity[preferredField]).toEqual(expected);
+  });
+
+  it('NA-24 a dry run shows the same pod and stores nothing', async () => {
+    const dry = await site.createPod({ name: 'dry', dryRun: true });
+
+    expect(affinityOf(dry.body)).toContain('cpu-worker-0');
+    expect((await site.client.call('GET', `/api/v1/namespaces/${managed}/pods/dry`)).code).toBe(404);
+  });
+
+  it('NA-63 numbers beyond 2^53 arrive as they were sent', async () => {
+    const { body, text } = await site.createPod({
+      name: 'large',
+      spec: { securityContext: { runAsUser: 2_147_483_647 }, activeDeadlineSeconds: 2_147_483_647 },
+      metadata: { annotations: { number: '9007199254740993' } },
+      dryRun: true,
+    });
+
+    expect(affinityOf(body)).toContain('cpu-worker-0');
+    expect(text).toContain('"number":"9007199254740993"');
+    expect(body.spec).toMatchObject({ activeDeadlineSeconds: 2_147_483_647 });
+  });
+
+  it('NA-12 asked again after somebody else changed the pod, it adds nothing', async () => {
+    const hooks = await startHookServer('hooks');
+    hooks.on('/', ({ object }) => ({
+      patch:
+        object?.metadata?.labels === undefined ? [{ op: 'add', path: '/metadata/labels', value: { by: 'x' } }] : [],
+    }));
+    const name = 'zz-later';
+    await applyManifest(site.client, foreignWebhook(name, `${hooks.url}/`, hooks.caBundle));
+    const before = await webhook.metric(decisions, { reason: 'already-present' });
+
+    const pod = await waitFor('a pod that both changed', async () => {
+      const { body } = await site.createPod({ name: 'reinvoked', dryRun: true });
+      return body.metadata?.labels?.['by'] === 'x' ? body : undefined;
+    });
+    await site.client.call('DELETE', `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}`);
+    await hooks.close();
+
+    expect(termsOf(pod)).toEqual([ourTerm]);
+    expect(await webhook.metric(decisions, { reason: 'already-present' })).toBeGreaterThan(before);
+  });
+
+  it('while it is down pods are created as they are, and again with the preference when it is back', async () => {
+    await webhook.running.stop();
+    const started = performance.now();
+    const down = await site.createPod({ name: 'while-down' });
+    const ms = performance.now() - started;
+    webhook = await site.startWebhook();
+    await site.untilPreferred(true);
+
+    expect([down.code, affinityOf(down.body)]).toEqual([201, undefined]);
+    expect(ms).toBeLessThan(3_500);
+  });
+
+  it('at rest it writes nothing', async () => {
+    const before = writesOf(readAudit(site.cluster)).length;
+
+    await site.tick(events);
+    await site.tick(events);
+
+    expect(writesOf(readAudit(site.cluster)).length).toBe(before);
+  });
+
+  it('was never refused a right, and used all that it has', () => {
+    const audit = readAudit(site.cluster);
+    const forbidden = audit.filter(({ responseStatus }) => responseStatus?.code === 403);
+
+    expect(forbidden.map(({ user, verb, requestURI }) => [user.username, verb, requestURI])).toEqual([]);
+    expect(Object.keys(callsOf(usernameOf('node-affinity-mutate', 'events'), audit))).toEqual(
+      expect.arrayContaining(['create configmaps', 'get configmaps', 'list namespaces', 'list nodes']),
+    );
+    expect(Object.keys(callsOf(usernameOf('node-affinity-mutate', 'webhook'), audit))).toContain('get configmaps');
+  });
+
+  it(
+    'a MutatingAdmissionPolicy of the same rules gives byte-equal affinity, and the webhook finds it done',
+    async () => {
+      const shapes = [
+        {},
+        { affinity: { podAntiAffinity: {} } },
+        { affinity: { nodeAffinity: { [preferredField]: [{ weight: 7, preference: zoneTerm }] } } },
+        { affinity: { nodeAffinity: { [preferredField]: [withWeight(50)] } } },
+        { affinity: { nodeAffinity: { [requiredField]: { nodeSelectorTerms: [zoneTerm] } } } },
+      ];
+      const byWebhook = await affinities(shapes);
+      await installRightsFor(site.client, { POLICY: 'true' });
+      await events.running.stop();
+      events = await site.startEvents({ POLICY: 'true' });
+      expect(await site.tick(events)).toBe(204);
+      const both = await waitFor('the policy acts before the webhook', async () => {
+        const before = await webhook.metric(decisions, { reason: 'already-present' });
+        const { body } = await site.createPod({ name: 'both', dryRun: true });
+        const after = await webhook.metric(decisions, { reason: 'already-present' });
+        return after > before ? body : undefined;
+      });
+      await site.unregister();
+      const byPolicy = await waitFor('the webhook is asked no more', async () => {
+        const before = await webhook.metric(decisions);
+        const found = await affinities(shapes);
+        return (await webhook.metric(decisions)) === before ? found : undefined;
+      });
+
+      expect(byPolicy).toEqual(byWebhook);
+      expect(termsOf(both)).toEqual([ourTerm]);
+      const writes = writesOf(readAudit(site.cluster)).length;
+      expect(await site.tick(events)).toBe(204);
+      expect(writesOf(readAudit(site.cluster)).length).toBe(writes);
+    },
+    patience,
+  );
+
+  async function affinities(specs: readonly object[]): Promise<(string | undefined)[]> {
+    const pods = specs.map((spec, index) => site.createPod({ name: `shape-${index}`, spec, dryRun: true }));
+    return (await Promise.all(pods)).map((reply) => affinityOf(expectCode(201, reply)));
+  }
+
+  /** Where the scheduler puts a new pod. */
+  async function nodeOf(name: string, namespace: string): Promise<string> {
+    expectCode(201, await site.createPod({ name, namespace }));
+    return waitFor(`${namespace}/${name} has a node`, async () => {
+      const { body } = await site.client.call('GET', `/api/v1/namespaces/${namespace}/pods/${name}`);
+      return (body.spec as { nodeName?: string }).nodeName;
+    });
+  }
+
+  function writesOf(audit: ReturnType<typeof readAudit>): typeof audit {
+    const accounts = new Set(['events', 'webhook'].map((part) => usernameOf('node-affinity-mutate', part as 'events')));
+    const writing = new Set(['create', 'patch', 'update', 'delete']);
+    return audit.filter(({ user, verb }) => accounts.has(user.username) && writing.has(verb));
+  }
+});
+
+function termsOf({ spec }: Body): unknown {
+  return (spec as { affinity?: { nodeAffinity?: Record<string, unknown> } }).affinity?.nodeAffinity?.[preferredField];
+}
+
+function withWeight(weight: number): object {
+  return { ...ourTerm, weight };
+}
+
+/** Somebody else's webhook, asked after ours. */
+function foreignWebhook(name: string, url: string, caBundle: string) {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name: 'labels.example.com',
+        clientConfig: { url, caBundle },
+        rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': managed } },
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        reinvocationPolicy: 'Never',
+      },
+    ],
+  };
+}

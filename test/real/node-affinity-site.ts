@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import nodeAffinityMutate from '../../functions/node-affinity-mutate/index.ts';
+import { managedLabels, pool, poolKey } from '../../functions/node-affinity-mutate/testing/pods.ts';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { partName, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { createClient, type Body, type Client, type Reply } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { binaryEvent, send } from '../http.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import { installRights, startFunction, type RealFunction, type Shipped } from './function.ts';
+import { applyManifest, pathOf } from './manifests.ts';
+import { addNodes } from './nodes.ts';
+import { waitUntil } from './wait.ts';
+
+export const shipped: Shipped = {
+  definition: nodeAffinityMutate,
+  folder: join(import.meta.dirname, '../../functions/node-affinity-mutate'),
+};
+
+/** node-affinity-mutate as it ships, on a real control plane with one node in the pool and two outside. */
+export interface AffinitySite extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly client: Client;
+  readonly startWebhook: () => Promise<RealFunction>;
+  readonly startEvents: (environment?: Readonly<Record<string, string>>) => Promise<RealFunction>;
+  readonly tick: (events: RealFunction) => Promise<number>;
+  /** Registers the webhook, or takes it away again. */
+  readonly register: () => Promise<void>;
+  readonly unregister: () => Promise<void>;
+  /** Whether somebody now gives new pods the preference. */
+  readonly untilPreferred: (expected: boolean) => Promise<void>;
+  readonly createPod: (pod: PodOptions) => Promise<Reply>;
+}
+
+export interface PodOptions {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly spec?: object;
+  readonly metadata?: object;
+  readonly dryRun?: boolean;
+}
+
+/** Where the function looks at pods, and where it does not. */
+export const managed = 'managed';
+export const unmanaged = 'unmanaged';
+
+const tlsOffset = 10;
+const { namespace } = standardSite;
+
+export async function openAffinitySite(): Promise<AffinitySite> {
+  const running = new AsyncDisposableStack();
+  const cluster = running.use(await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] }));
+  const client = running.adopt(createClient(cluster.access), ({ close }) => close());
+  const tlsPort = cluster.site.base + tlsOffset;
+  await installRights(cluster, shipped);
+  await addNodes(cluster, ['outside-1', 'outside-2', 'pool-1']);
+  await label(client, '/api/v1/nodes/pool-1', { [poolKey]: pool });
+  for (const [name, labels] of [
+    [managed, managedLabels],
+    [unmanaged, {}],
+  ] as const) {
+    await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+    await waitUntil(`the account of ${name}`, async () => {
+      const { code } = await client.call('GET', `/api/v1/namespaces/${name}/serviceaccounts/default`);
+      return code === 200;
+    });
+  }
+
+  function createPod(pod: PodOptions): Promise<Reply> {
+    const body = {
+      metadata: { name: pod.name, ...pod.metadata },
+      spec: { containers: [{ name: 'main', image: 'nginx' }], ...pod.spec },
+    };
+    return client.call('POST', `/api/v1/namespaces/${pod.namespace ?? managed}/pods`, {
+      body,
+      query: pod.dryRun === true ? { dryRun: 'All' } : {},
+    });
+  }
+
+  return {
+    cluster,
+    client,
+    createPod,
+    startWebhook: () =>
+      startFunction(cluster, shipped, {
+        port: 0,
+        part: 'webhook',
+        environment: {
+          TLS_PORT: String(tlsPort),
+          CA_PROPAGATION_SECONDS: '0',
+          CERT_POLL_SECONDS: '1',
+          REFRESH_SECONDS: '1',
+        },
+      }),
+    startEvents: (environment = {}) => startFunction(cluster, shipped, { port: 1, environment }),
+    tick: async ({ url }) => (await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
+    register: async () => {
+      await applyManifest(client, serviceHere());
+      for (const configuration of configurations()) {
+        await applyManifest(client, reaching(configuration, tlsPort));
+      }
+    },
+    unregister: async () => {
+      for (const configuration of configurations()) {
+        expectCode(200, await client.call('DELETE', pathOf(configuration)));
+      }
+    },
+    untilPreferred: (expected) =>
+      waitUntil(`preferred: ${String(expected)}`, async () => {
+        const { body } = await createPod({ name: 'probe', dryRun: true });
+        return (affinityOf(body) !== undefined) === expected;
+      }),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** The affinity of a pod as the API server prints it. */
+export function affinityOf({ spec }: Body): string | undefined {
+  const { affinity } = spec ?? {};
+  return affinity === undefined ? undefined : JSON.stringify(affinity);
+}
+
+/** The rights that a setting asks for beyond the shipped ones. */
+export async function installRightsFor(client: Client, environment: Readonly<Record<string, string>>): Promise<void> {
+  const { manifests } = renderFunction(nodeAffinityMutate, standardSite, { environment });
+  for (const manifest of manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')) {
+    await applyManifest(client, manifest);
+  }
+}
+
+async function label(client: Client, path: string, labels: object): Promise<void> {
+  const body = { metadata: { labels } };
+  expectCode(
+    200,
+    await client.call('PATCH', path, { body, headers: { 'content-type': 'application/merge-patch+json' } }),
+  );
+}
+
+/** The shipped Service, on a machine without cluster networking. */
+function serviceHere(): Manifest {
+  const metadata = { name: partName(nodeAffinityMutate.name, 'webhook'), namespace };
+  return { apiVersion: 'v1', kind: 'Service', metadata, spec: { type: 'ExternalName', externalName: 'localhost' } };
+}
+
+function configurations(): Manifest[] {
+  return renderFunction(nodeAffinityMutate).manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
+}
+
+interface Webhook {
+  readonly clientConfig: { readonly service: object };
+}
+
+/** The shipped configuration at the port of this run; whom to trust the function itself writes into it. */
+function reaching(configuration: Manifest, port: number): Manifest {
+  const webhooks = (configuration['webhooks'] as Webhook[]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { service: { ...webhook.clientConfig.service, port } },
+  }));
+  return { ...configuration, webhooks };
+}
