@@ -39,4 +39,5 @@ export default defineFunction({
   ready: notReady,
   routes: [{ method: 'POST', path: '/explain', handle: explain }],
   permissions,
+  mounts: ({ STATE_DIR }) => [{ configMap: stateConfigMap, path: STATE_DIR }],
 });

@@ -36,7 +36,15 @@ export interface Definition<C = unknown> {
   readonly kinds?: readonly Manifest[];
   /** What else comes with an installation, whole: its own kinds, a policy that confines its account. */
   readonly objects?: (config: C, site: Site) => readonly Manifest[];
+  /** ConfigMaps that the admission half finds as files, so that it can start while the API server is away. */
+  readonly mounts?: (config: C) => readonly Mount[];
   readonly scaling?: Scaling;
+}
+
+/** A ConfigMap of the function's own namespace, which need not exist, and where its keys appear. */
+export interface Mount {
+  readonly configMap: string;
+  readonly path: string;
 }
 
 /** Where a function is installed. */
@@ -191,12 +199,16 @@ export interface Cause {
 export interface Route<C = unknown> {
   readonly method: 'GET' | 'POST';
   readonly path: `/${string}`;
+  /** `text` leaves the body as it is, for a route that tells by itself what is wrong with it. Default `json`. */
+  readonly body?: 'json' | 'text';
   readonly handle: (request: RouteRequest, context: Context<C>) => Reply | Promise<Reply>;
 }
 
 export interface RouteRequest {
   readonly query: URLSearchParams;
   readonly params: Readonly<Record<string, string>>;
+  /** The header of that name, by which callers say who they are. */
+  readonly authorization?: string;
   /** Parsed JSON, absent without a body. */
   readonly body?: unknown;
 }

@@ -160,6 +160,7 @@ describe('triggers', () => {
 describe('rights', () => {
   const onPods = [{ operations: ['CREATE'] as const, apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
   const manifests = render({
+    mounts: () => [{ configMap: 'sample-state', path: '/state' }],
     admit: (_config, { namespace }) => [
       {
         path: '/mutate',
@@ -231,6 +232,21 @@ describe('rights', () => {
 
     expect(bindings).toHaveLength(6);
     expect(accounts).toEqual(expect.arrayContaining(subjects.map(({ namespace, name }) => `${namespace}/${name}`)));
+  });
+
+  it('give the admission half the ConfigMaps that it starts from, whether or not they exist', () => {
+    expect(ofKind('Deployment', manifests)).toMatchObject([
+      {
+        spec: {
+          template: {
+            spec: {
+              containers: [{ volumeMounts: [{ name: 'sample-state', mountPath: '/state', readOnly: true }] }],
+              volumes: [{ name: 'sample-state', configMap: { name: 'sample-state', optional: true } }],
+            },
+          },
+        },
+      },
+    ]);
   });
 
   it('come with a webhook that is called for what the definition says', () => {

@@ -55,7 +55,7 @@ export function renderFunction(
       ...accountWith({ name, part: 'events', namespace }, permissionsOf('events', permissions)),
       ...(admits ? accountWith({ name, part: 'webhook', namespace }, permissionsOf('admission', permissions)) : []),
       ...platform.workload(told, scaling, site),
-      ...(admits ? webhookWorkload(told, site) : []),
+      ...(admits ? webhookWorkload({ ...told, mounts: definition.mounts?.(config) ?? [] }, site) : []),
       ...platform.wiring(definition, on, site),
       ...webhookConfigurations(name, admit, site),
     ],
