@@ -6,7 +6,6 @@ import {
   type Action,
   type ChangeFreezeSpec,
 } from '../../functions/freeze-check/policy.ts';
-import { policyKinds } from '../../functions/freeze-check/kinds/definitions.ts';
 import { deployments, namespaces } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { AdmissionRequest } from '../../lib/review/review.ts';
@@ -22,7 +21,7 @@ let world: World;
 let gate: Gate;
 
 beforeAll(async () => {
-  world = await openWorld({ at: noon, kinds: policyKinds as readonly KubeObject[] });
+  world = await openWorld({ at: noon });
   await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
   await world.create(namespaces, namespaceNamed('staging', { env: 'staging' }));
   await world.create(namespaces, namespaceNamed('kube-system', {})).catch(() => undefined);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { cronJobs, events, namespaces } from '../../lib/kube/resource.ts';
-import { changeFreezes, freezeExceptions, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
+import { changeFreezes, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
 import { cronJob, freeze, namespaceNamed, nightly, suspending } from './objects.ts';
-import { freeform, lasting, openWorld, type Replica, type World } from './world.ts';
+import { lasting, openWorld, type Replica, type World } from './world.ts';
 
 const day = ['2026-12-24T00:00:00Z', '2026-12-26T00:00:00Z'] as const;
 const before = '2026-12-23T12:00:00Z';
@@ -13,7 +13,7 @@ let world: World;
 let replica: Replica;
 
 beforeEach(async () => {
-  world = await openWorld({ at: during, kinds: [changeFreezes, maintenanceWindows, freezeExceptions].map(freeform) });
+  world = await openWorld({ at: during });
   await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
   replica = await world.replica();
 });

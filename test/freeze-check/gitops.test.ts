@@ -2,16 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { events, namespaces } from '../../lib/kube/resource.ts';
 import { applications, type Application } from '../../functions/freeze-check/hold/application.ts';
 import { helmReleases, kustomizations } from '../../functions/freeze-check/hold/flux.ts';
-import {
-  changeFreezes,
-  freezeExceptions,
-  maintenanceWindows,
-  type Behavior,
-} from '../../functions/freeze-check/policy.ts';
+import { changeFreezes, type Behavior } from '../../functions/freeze-check/policy.ts';
 import { application, freeze, namespaceNamed, pausing } from './objects.ts';
-import { freeform, lasting, openWorld, type Replica, type World } from './world.ts';
+import { lasting, openWorld, type Replica, type World } from './world.ts';
 
-const policies = [changeFreezes, maintenanceWindows, freezeExceptions];
 const start = '2026-12-24T00:00:00Z';
 const noon = '2026-12-25T12:00:00Z';
 const end = '2026-12-26T00:00:00Z';
@@ -34,8 +28,7 @@ function freezeStatus(name: string): (typeof changeFreezes)['object'] {
 
 describe('GitOps objects in a freeze', () => {
   beforeEach(async () => {
-    const kinds = [...policies, applications, kustomizations, helmReleases];
-    world = await openWorld({ at: '2026-12-25T11:00:00Z', kinds: kinds.map(freeform) });
+    world = await openWorld({ at: '2026-12-25T11:00:00Z', kinds: [applications, kustomizations, helmReleases] });
     await world.create(namespaces, namespaceNamed('argocd', {}));
     await world.create(namespaces, namespaceNamed('flux-system', { team: 'web' }));
     replica = await world.replica();
@@ -207,7 +200,7 @@ describe('GitOps objects in a freeze', () => {
 
 describe('GitOps kinds that are not installed', () => {
   it('FC-71 cause no error and leave the policy Ready', async () => {
-    world = await openWorld({ at: noon, kinds: policies.map(freeform) });
+    world = await openWorld({ at: noon });
     replica = await world.replica();
     await world.create(changeFreezes, freeze('holiday', [start, end], { behavior: pausing }));
 

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { policyKinds } from '../../functions/freeze-check/kinds/definitions.ts';
 import {
   changeFreezes,
   enforcementLabel,
@@ -24,7 +23,7 @@ let world: World;
 let gate: Gate;
 
 beforeAll(async () => {
-  world = await openWorld({ at: noon, kinds: policyKinds as readonly KubeObject[] });
+  world = await openWorld({ at: noon });
   await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
   gate = await openGate(world);
 });

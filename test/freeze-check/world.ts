@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
 import type { Call } from '../../lib/kube/client.ts';
 import { apiVersion, customResourceDefinitions, namespaces, type Resource } from '../../lib/kube/resource.ts';
@@ -54,19 +53,25 @@ export interface Replica {
 }
 
 export interface WorldOptions {
-  readonly kinds: readonly KubeObject[];
+  /** What the clock shows at first. */
   readonly at: string;
+  /** Kinds of others that are installed besides the policies. */
+  readonly kinds?: readonly Resource[];
 }
 
-export async function openWorld({ kinds, at }: WorldOptions): Promise<World> {
+export async function openWorld({ at, kinds = [] }: WorldOptions): Promise<World> {
   const sandbox = await startSandbox({ controllers: false });
   const { api } = sandbox;
   const opened: Replica[] = [];
   let time = new Date(at);
-  for (const kind of kinds) {
-    await api.create(customResourceDefinitions, kind);
+  const definitions: readonly KubeObject[] = [...(freezeCheck.kinds ?? []), ...kinds.map(freeform)];
+  for (const definition of definitions) {
+    await api.create(customResourceDefinitions, definition);
   }
-  await until(() => kinds.every(({ metadata }) => isServed(sandbox, metadata?.name ?? '')), 'the kinds are served');
+  await until(
+    () => definitions.every(({ metadata }) => isServed(sandbox, metadata?.name ?? '')),
+    'the kinds are served',
+  );
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-reflex' } });
 
   function get<T extends KubeObject>(resource: Resource<T>, name: string, namespace?: string): T {
@@ -168,7 +173,7 @@ async function post({ httpUrl }: Sandbox, path: string, body: object): Promise<u
 }
 
 /** A custom kind of free form, as far as freeze-check cares. */
-export function freeform({ group, version, kind, plural, namespaced }: Resource): KubeObject {
+function freeform({ group, version, kind, plural, namespaced }: Resource): KubeObject {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -184,11 +189,7 @@ export function freeform({ group, version, kind, plural, namespaced }: Resource)
   return definition;
 }
 
-/** Whether two objects say the same, but for what every write changes. */
-export function isSame(one: KubeObject, other: KubeObject): boolean {
-  return isDeepStrictEqual(lasting(one), lasting(other));
-}
-
+/** What an object says, but for what every write changes. */
 export function lasting({ metadata, ...rest }: KubeObject): object {
   const { resourceVersion: _version, generation: _generation, managedFields: _fields, ...kept } = metadata ?? {};
   return { ...rest, metadata: kept };

@@ -1,0 +1,34 @@
+import { expect, it } from '@jest/globals';
+import { changeFreezes, freezeExceptions, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
+import { referenceManifests } from './reference.ts';
+import { openWorld } from './world.ts';
+
+const resources = [changeFreezes, maintenanceWindows, freezeExceptions];
+
+it('FC-75 the manifests of kube-freeze-operator’s users apply unchanged and are evaluated', async () => {
+  const world = await openWorld({ at: '2026-12-25T11:00:00Z' });
+  const replica = await world.replica();
+  for (const manifest of referenceManifests) {
+    const [resource = changeFreezes] = resources.filter(({ kind }) => kind === manifest.kind);
+    await world.create(resource, structuredClone(manifest) as object);
+  }
+
+  const answer = await replica.tick();
+
+  const kept = resources.flatMap((resource) => world.sandbox.api.list(resource) as unknown as readonly Kept[]);
+  expect(answer).toBe(204);
+  expect(kept.map(({ spec }) => spec)).toEqual(expect.arrayContaining(referenceManifests.map(({ spec }) => spec)));
+  expect(kept.map(({ metadata, status }) => [metadata.name, status.active]).toSorted()).toEqual([
+    ['nights', false],
+    ['payments-fix', true],
+    ['plain', false],
+    ['year-end', true],
+  ]);
+  await world.close();
+});
+
+interface Kept {
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+  readonly status: { readonly active: boolean };
+}
