@@ -9,6 +9,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   cluster: whole,
   contract: whole,
   coredns: ['coredns', 'coredns-1.12', 'coredns-1.10'],
+  'coredns-sync': [...api, 'receive-adapter'],
   delivery: [...api, 'receive-adapter', 'mtping', 'broker-ingress', 'broker-filter'],
   'freeze-check': [...api, 'kube-controller-manager'],
   'istio-rollout': [...whole, 'istiod'],

@@ -1,0 +1,220 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { configMaps, ingresses, type Ingress } from '../../lib/kube/resource.ts';
+import type { Running } from '../../lib/main.ts';
+import { mortalAccess, type Death } from '../../test/coredns-sync/mortal.ts';
+import { openWorld, type World } from '../../test/coredns-sync/world.ts';
+import { binaryEvent, send, startApp } from '../../test/http.ts';
+import corednsSync from './index.ts';
+
+const settings = {
+  MIN_WRITE_INTERVAL_MS: '0',
+  COREDNS_AUTO_CONFIGURE: 'true',
+  EMIT_EVENTS: 'false',
+  RENDER_MODE: 'exact',
+  SHARD_BYTES: '4096',
+  MAX_SHARDS: '8',
+  POD_NAMESPACE: 'kube-reflex',
+  CONFLICT_BUDGET_MS: '2000',
+  INGRESS_CLASS_MAPPINGS: JSON.stringify([
+    { ingressClass: 'nginx', targetCNAME: 'nginx.infra.svc.cluster.local' },
+    { ingressClass: 'other', targetCNAME: 'other.infra.svc.cluster.local' },
+  ]),
+};
+
+/** What the rules should be, found in another way: all Ingresses, all hosts, the first of the sorted claims. */
+function oracle({ sandbox }: World): readonly string[] {
+  const classes = ['nginx', 'other'];
+  const claims = (sandbox.api.list(ingresses) as readonly Ingress[]).flatMap(({ metadata, spec }) =>
+    (spec?.rules ?? []).map(({ host = '' }) => ({
+      host,
+      rank: classes.indexOf(spec?.ingressClassName ?? ''),
+      created: metadata?.creationTimestamp ?? '',
+      name: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
+    })),
+  );
+  const hosts = Map.groupBy(
+    claims.filter(({ rank }) => rank >= 0),
+    ({ host }) => host,
+  );
+  return [...hosts]
+    .map(([host, rivals]) => {
+      const [winner] = rivals.sort(
+        (a, b) =>
+          a.rank - b.rank ||
+          Number(a.created > b.created) - Number(a.created < b.created) ||
+          (a.name < b.name ? -1 : 1),
+      );
+      return `rewrite name exact ${host} ${classes[winner?.rank ?? 0] ?? ''}.infra.svc.cluster.local.`;
+    })
+    .sort();
+}
+
+/** Watches that hosts which stay valid are in the rules at every moment. */
+function guard(world: World, stable: readonly string[]): readonly string[] {
+  const missing: string[] = [];
+  world.sandbox.api.subscribe(configMaps, () => {
+    const served = new Set(world.lines().map((line) => line.split(' ')[3]));
+    missing.push(...stable.filter((host) => !served.has(host)));
+  });
+  return missing;
+}
+
+async function prepared(): Promise<{ readonly world: World; readonly missing: readonly string[] }> {
+  const world = await openWorld(settings);
+  await world.tick();
+  await world.rollOut();
+  const stable = Array.from({ length: 30 }, (_, index) => `stable-${index}.example.com`);
+  for (const [index, host] of stable.entries()) {
+    await world.ingress(`stable-${index}`, [host]);
+  }
+  await world.ingress('moving', ['moving.example.com']);
+  await world.ingress('going', ['going.example.com', 'stable-1.example.com']);
+  await world.tick();
+  return { world, missing: guard(world, stable) };
+}
+
+/** An addition, a move, a change of class, a removal, and so many new objects that the rules spread out. */
+async function story(world: World, to: Running): Promise<void> {
+  await world.ingress('coming', ['coming.example.com', 'moving.example.com']);
+  await world.tell('add', 'coming', { to });
+  await world.change('moving', ({ spec }) => Object.assign(spec?.rules?.[0] ?? {}, { host: 'moved.example.com' }));
+  await world.tell('update', 'moving', { to });
+  await world.change('coming', ({ spec }) => Object.assign(spec ?? {}, { ingressClassName: 'other' }));
+  await world.tell('update', 'coming', { to });
+  await world.remove('going');
+  await world.tell('delete', 'going', { to });
+  await world.ingress(
+    'many',
+    Array.from({ length: 60 }, (_, index) => `many-${index}.example.com`),
+  );
+  await world.tell('add', 'many', { to });
+}
+
+async function dieAndHeal(death: Death): Promise<boolean> {
+  const { world, missing } = await prepared();
+  const mortal = await mortalAccess(world.sandbox, death);
+  const victim = await startApp(corednsSync, { access: mortal.access, environment: settings });
+  await story(world, victim);
+  const died = mortal.dead();
+  mortal.close();
+  const heir = await world.another();
+  expect((await send(heir.url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status).toBe(204);
+
+  expect([death, world.lines().toSorted()]).toEqual([death, oracle(world)]);
+  expect([death, missing]).toEqual([death, []]);
+  await victim.close();
+  await world[Symbol.asyncDispose]();
+  return died;
+}
+
+describe('faults', () => {
+  it('killed before or after any write, one tick of another process makes the rules equal to the oracle, and no valid host was ever missing', async () => {
+    let atWrite = 1;
+    while (await dieAndHeal({ atWrite, when: atWrite % 2 === 0 ? 'before' : 'after' })) {
+      atWrite += 1;
+    }
+
+    expect(atWrite).toBeGreaterThan(10);
+  }, 240_000);
+
+  it('with events lost, doubled and reordered between two processes, one tick makes the rules equal to the oracle', async () => {
+    const { world, missing } = await prepared();
+    const second = await world.another();
+    const random = seeded(7);
+    const queue: { readonly change: 'add' | 'update' | 'delete'; readonly name: string }[] = [];
+    for (let step = 0; step < 100; step += 1) {
+      queue.push(...(await disturb(world, random, step)));
+    }
+    const arriving = queue
+      .filter(() => random() >= 0.05)
+      .flatMap((event) => (random() < 0.1 ? [event, event] : [event]))
+      .map((event, index) => ({ event, place: index + random() * 20 }))
+      .sort((left, right) => left.place - right.place);
+    await Promise.all(
+      [world.app, second].map(async (to, turn) => {
+        for (const { event } of arriving.filter((_, index) => index % 2 === turn)) {
+          expect([204, 503]).toContain(await world.tell(event.change, event.name, { to }));
+        }
+      }),
+    );
+    expect(await world.tick()).toBe(204);
+
+    expect(world.lines().toSorted()).toEqual(oracle(world));
+    expect(missing).toEqual([]);
+    await world[Symbol.asyncDispose]();
+  }, 120_000);
+
+  it('whatever an Ingress becomes, the increment and the full pass agree', async () => {
+    const { world } = await prepared();
+    const hosts = fc.uniqueArray(
+      fc.constantFrom('a', 'b', 'c', 'd').map((name) => `${name}.example.com`),
+      { maxLength: 3 },
+    );
+    const edits = fc.array(
+      fc.record({ name: fc.constantFrom('x', 'y'), hosts, className: fc.constantFrom('nginx', 'other', 'none') }),
+      {
+        minLength: 1,
+        maxLength: 6,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(edits, async (changes) => {
+        for (const change of changes) {
+          await put(world, change);
+          expect(await world.tell('update', change.name)).toBe(204);
+          expect(world.lines().toSorted()).toEqual(oracle(world));
+        }
+      }),
+      { numRuns: 10 },
+    );
+    await world[Symbol.asyncDispose]();
+  }, 120_000);
+});
+
+interface Edit {
+  readonly name: string;
+  readonly hosts: readonly string[];
+  readonly className: string;
+}
+
+async function put(world: World, { name, hosts, className }: Edit): Promise<void> {
+  if (world.sandbox.api.get(ingresses, name, 'shop') !== undefined) {
+    await world.remove(name);
+  }
+  if (hosts.length > 0) {
+    await world.ingress(name, hosts, { className });
+  }
+}
+
+async function disturb(
+  world: World,
+  random: () => number,
+  step: number,
+): Promise<readonly { readonly change: 'add' | 'update' | 'delete'; readonly name: string }[]> {
+  const name = `web-${Math.floor(random() * 40)}`;
+  const exists = world.sandbox.api.get(ingresses, name, 'shop') !== undefined;
+  if (!exists) {
+    await world.ingress(name, [`${name}.example.com`, `shared-${step % 5}.example.com`]);
+    return [{ change: 'add', name }];
+  }
+  if (random() < 0.3) {
+    await world.remove(name);
+    return [{ change: 'delete', name }];
+  }
+  const className = random() < 0.3 ? 'other' : 'nginx';
+  await world.change(name, ({ spec }) => {
+    Object.assign(spec ?? {}, { ingressClassName: className });
+    Object.assign(spec?.rules?.[0] ?? {}, { host: `${name}-${step}.example.com` });
+  });
+  return [{ change: 'update', name }];
+}
+
+/** The same sequence every time, so that a failure comes again. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
