@@ -4,7 +4,6 @@ import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { createClient, type Client, type Reply } from '../contract/api/client.ts';
 import { readAudit } from './audit.ts';
 import { shipped } from './census.ts';
-import { createServingCertificate } from './certificates.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installRights, startFunction, usernameOf, type RealFunction } from './function.ts';
 import { applyManifest } from './manifests.ts';
@@ -28,17 +27,12 @@ describe('host-census as a webhook of the real API server', () => {
     client = running.adopt(createClient(cluster.access), ({ close }) => close());
     await installRights(cluster, shipped);
     tlsPort = cluster.site.base + 10;
-    const { directory } = cluster.site;
-    const { certificateFile, keyFile, caBundle } = await createServingCertificate(
-      directory,
-      `${service}.${namespace}.svc`,
-    );
-    environment = { TLS_PORT: String(tlsPort), TLS_CERT_FILE: certificateFile, TLS_KEY_FILE: keyFile };
-    subject = await startFunction(cluster, shipped, { port: 0, part: 'webhook', environment });
+    environment = { TLS_PORT: String(tlsPort) };
     await applyManifest(client, hereAs(service));
     for (const configuration of configurations()) {
-      await applyManifest(client, reaching(configuration, tlsPort, caBundle));
+      await applyManifest(client, reaching(configuration, tlsPort));
     }
+    subject = await startFunction(cluster, shipped, { port: 0, part: 'webhook', environment });
     await waitUntil('the webhook is asked', async () => (await create('probe', refusing)).code === 403);
   }, patience);
 
@@ -77,10 +71,23 @@ describe('host-census as a webhook of the real API server', () => {
     expect([down.code, back.code]).toEqual([201, 403]);
   });
 
-  it('asks the API server for nothing, as its account has no rights', () => {
+  it('asks the API server for its certificate and for being trusted, and for nothing else', () => {
     const account = usernameOf('host-census', 'webhook');
+    const asked = readAudit(cluster)
+      .filter(({ user }) => user.username === account)
+      .map(
+        ({ verb, objectRef, responseStatus }) => `${verb} ${objectRef?.resource ?? ''} ${responseStatus?.code ?? 0}`,
+      );
 
-    expect(readAudit(cluster).filter(({ user }) => user.username === account)).toEqual([]);
+    expect(new Set(asked)).toEqual(
+      new Set([
+        'get secrets 404',
+        'create secrets 201',
+        'get secrets 200',
+        'get validatingwebhookconfigurations 200',
+        'patch validatingwebhookconfigurations 200',
+      ]),
+    );
   });
 
   function create(name: string, annotations: Readonly<Record<string, string>>, place = 'default'): Promise<Reply> {
@@ -110,11 +117,11 @@ interface Webhook {
   readonly clientConfig: { readonly service: object };
 }
 
-/** The shipped configuration with what only a running cluster knows: where the process is, and whom to trust. */
-function reaching(configuration: Manifest, port: number, caBundle: string): Manifest {
+/** The shipped configuration with what only a running cluster knows: where the process is. It is trusted by itself. */
+function reaching(configuration: Manifest, port: number): Manifest {
   const webhooks = (configuration['webhooks'] as Webhook[]).map((webhook) => ({
     ...webhook,
-    clientConfig: { caBundle, service: { ...webhook.clientConfig.service, port } },
+    clientConfig: { service: { ...webhook.clientConfig.service, port } },
   }));
   return { ...configuration, webhooks };
 }
