@@ -4,8 +4,12 @@ import type { CompanionOptions } from '../../../lib/cli/companion.ts';
 import { configMaps, mutatingWebhooks, namespaces, type ConfigMap } from '../../../lib/kube/resource.ts';
 import type { AdmissionReview } from '../../../lib/review/review.ts';
 import type { InternalApi } from '../../../lib/sandbox/internal.ts';
+import { stateName, statusName } from '../names.ts';
+import { parseRows, renderStatus, type Status } from '../render.ts';
+import { decode } from '../state/codec.ts';
 import { injection, type Proxy } from './inject.ts';
 import { injectorConfigMap, revisionWebhooks } from './istio.ts';
+import { tableOf } from './table.ts';
 
 const revision = 'default';
 const release = { revision, tag: '1.28.4' };
@@ -22,7 +26,33 @@ export async function startCompanion({ api, certificates, log }: CompanionOption
   await api.create(configMaps, injectorConfigMap(release));
   await api.create(mutatingWebhooks, revisionWebhooks(revision, clientConfig));
   log.info({ url: injector.url, tag: release.tag }, 'no istiod here: a small built-in injector stands in for it');
-  return injector.close;
+  const stopTelling = tellStatus(api, (table) => log.info(table));
+  return async () => {
+    stopTelling();
+    await injector.close();
+  };
+}
+
+/** Tells the status as a table whenever it has become another. */
+function tellStatus(api: InternalApi, tell: (table: string) => void): () => void {
+  let last: string | undefined;
+  return api.subscribe(configMaps, ({ object: { metadata } }) => {
+    if (metadata?.name === stateName || metadata?.name === statusName) {
+      const table = tableOf(statusIn(api, metadata.namespace));
+      if (table !== undefined && table !== last) {
+        tell(`\n${table}`);
+      }
+      last = table;
+    }
+  });
+}
+
+function statusIn(api: InternalApi, namespace: string | undefined): Status {
+  const [state, status] = [stateName, statusName].map((name) => {
+    const { data = {} } = (api.get(configMaps, name, namespace) ?? {}) as ConfigMap;
+    return data;
+  });
+  return renderStatus(decode({ data: state ?? {}, parts: [] }), parseRows(status?.['workloads']));
 }
 
 interface Listening {
