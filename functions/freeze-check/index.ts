@@ -3,8 +3,10 @@ import { Config } from './config.ts';
 import { policyKinds } from './kinds/definitions.ts';
 import { measure } from './measure.ts';
 import { reconcile } from './reconcile.ts';
+import { queryRoutes } from './query/routes.ts';
 import { admissions } from './registration.ts';
 import { actingRights, decidingRights } from './rights.ts';
+import { missingPolicies } from './snapshot.ts';
 import { triggers } from './wake.ts';
 
 export default defineFunction<Config>({
@@ -15,7 +17,9 @@ export default defineFunction<Config>({
   on: triggers,
   tick: { schedule: '* * * * *', handle: reconcile },
   admit: admissions,
+  ready: missingPolicies,
   measure,
+  routes: queryRoutes,
   permissions: (config) => [...actingRights(config), ...decidingRights(config)],
   scaling: { minScale: 1, maxScale: 2, cpu: '20m', memory: '128Mi' },
 });

@@ -27,7 +27,7 @@ export function createShared<T>(): Shared<T> {
     readAt: () => held?.at,
     get(read, nowMs, maxAgeMs) {
       if (maxAgeMs === 0) {
-        return read();
+        return renew(read, nowMs);
       }
       const age = held === undefined ? Infinity : nowMs - held.at;
       if (age >= maxAgeMs * ripe && coming === undefined) {
@@ -35,7 +35,7 @@ export function createShared<T>(): Shared<T> {
         // Whoever waits for it is told; while the old value serves there is nobody to tell.
         coming.catch(() => undefined);
       }
-      return held !== undefined && age <= maxAgeMs ? Promise.resolve(held.value) : (coming ?? read());
+      return held !== undefined && age <= maxAgeMs ? Promise.resolve(held.value) : (coming ?? renew(read, nowMs));
     },
   };
 }

@@ -41,6 +41,16 @@ export function policyAge(context: Context<Config>): number | undefined {
   return at === undefined ? undefined : (monotonicMs() - at) / 1000;
 }
 
+/** Why no review should be sent here yet, if so. */
+export function missingPolicies(context: Context<Config>): string | undefined {
+  if (policyAge(context) !== undefined) {
+    return undefined;
+  }
+  // Whether it worked shows when somebody asks again.
+  currentPolicies(context).catch((error: unknown) => context.log.warn({ err: error }, 'policies can not be read'));
+  return 'the policies have not been read yet';
+}
+
 /** A namespace, no older than the settings allow. `undefined` when there is none of that name. */
 export function currentNamespace(context: Context<Config>, name: string): Promise<Namespace | undefined> {
   const { namespaces: known } = snapshotOf(context);

@@ -78,13 +78,13 @@ function windowWarnings({ starts, open }: OpenWindow, now: number): readonly str
   if (start === undefined) {
     return ['never opens within the next five years'];
   }
+  if (nextChange(open, start) === undefined) {
+    return ['is always open, as it opens again before it closes'];
+  }
   const skip = starts.catchesUp === true ? undefined : firstSkip(starts, now, now + yearMs);
-  return [
-    ...(nextChange(open, start) === undefined ? ['is always open, as it opens again before it closes'] : []),
-    ...(skip === undefined
-      ? []
-      : [`does not open at ${formatInstant(skip)}, when the clocks go forward; onSkipped: NextValid would`]),
-  ];
+  return skip === undefined
+    ? []
+    : [`does not open at ${formatInstant(skip)}, when the clocks go forward; onSkipped: NextValid would`];
 }
 
 function behaviorWarnings({ spec: { behavior = {}, target } }: DenyPolicy): readonly string[] {

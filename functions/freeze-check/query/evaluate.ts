@@ -1,0 +1,161 @@
+import type { Context } from '../../../lib/function/define.ts';
+import { cronJobs, daemonSets, deployments, statefulSets, type Resource } from '../../../lib/kube/resource.ts';
+import { formatInstant } from '../../../lib/time/instant.ts';
+import { clearTime } from '../admission.ts';
+import type { Config } from '../config.ts';
+import { concerns, decide, type Objection, type Question } from '../decide.ts';
+import type { Exception } from '../exception.ts';
+import { nextChange } from '../intervals.ts';
+import { reasonOf } from '../message.ts';
+import type { Policies } from '../policies.ts';
+import type { Action, TargetKind } from '../policy.ts';
+import type { Rule } from '../rule.ts';
+import { currentNamespace, currentPolicies } from '../snapshot.ts';
+import { coversPlace, type Labels } from '../target.ts';
+import type { Query } from './query.ts';
+
+/** What the query API says. The fields up to `freezeEndTime` are those of kube-freeze-operator. */
+export interface Answer {
+  readonly allow: boolean;
+  readonly evaluatedAt: string;
+  readonly reason?: string;
+  readonly matchedPolicy?: string;
+  readonly policyKind?: string;
+  readonly nextAllowedTime?: string;
+  readonly freezeEndTime?: string;
+  readonly exception?: string;
+  readonly blocking?: readonly { readonly kind: string; readonly name: string; readonly nextAllowedTime?: string }[];
+  /** When no policy at all is in the way. */
+  readonly clearAt?: string;
+  /** When the answer may become another. */
+  readonly nextTransition?: string;
+  /** Policies that select by labels, which the question did not tell. */
+  readonly undetermined?: readonly { readonly kind: string; readonly name: string }[];
+}
+
+const resources: Readonly<Record<TargetKind, Resource>> = {
+  Deployment: deployments,
+  StatefulSet: statefulSets,
+  DaemonSet: daemonSets,
+  CronJob: cronJobs,
+};
+
+/** Answers as admission would. Throws when the cluster can't be read. */
+export async function evaluate(query: Query, context: Context<Config>): Promise<Answer> {
+  const { namespace, kind, action, user, groups, at = context.now().getTime() } = query;
+  const [place, policies, labels] = await Promise.all([
+    currentNamespace(context, namespace),
+    currentPolicies(context),
+    labelsOf(query, context),
+  ]);
+  if (place === undefined) {
+    throw new Error(`namespace ${JSON.stringify(namespace)} not found`);
+  }
+  const namespaceLabels = place.metadata?.labels ?? {};
+  const question: Question = {
+    change: { kind, actions: [action], labels: labels ?? {} },
+    namespaceLabels,
+    user,
+    groups,
+    now: at,
+  };
+  const known = labels === undefined ? withoutSelectors(policies) : policies;
+  const unknown = labels === undefined ? undeterminedOf(question, policies) : [];
+  return { ...answerOf(question, known), ...(unknown.length === 0 ? {} : { undetermined: unknown }) };
+}
+
+/** As given, else of the workload of that name; `undefined` where neither tells. */
+async function labelsOf(
+  { labels, name, kind, namespace }: Query,
+  { kube }: Context<Config>,
+): Promise<Labels | undefined> {
+  if (labels !== undefined || name === undefined) {
+    return labels;
+  }
+  const workload = await kube.get(resources[kind], { namespace, name });
+  return workload === undefined ? undefined : (workload.metadata?.labels ?? {});
+}
+
+function answerOf(question: Question, policies: Policies): Answer {
+  const { objections, exception } = decide(question, policies, 0);
+  const [first] = objections;
+  const allow = first === undefined || exception !== undefined;
+  const clearAt = allow ? undefined : clearTime({ question, policies });
+  const next = nextTransition(question, policies);
+  return {
+    allow,
+    evaluatedAt: formatInstant(question.now),
+    ...(first === undefined || allow ? {} : refusalOf(first)),
+    ...(exception === undefined ? {} : { exception: exception.name }),
+    ...(objections.length === 0 ? {} : { blocking: objections.map(blockOf) }),
+    ...time('clearAt', clearAt),
+    ...time('nextTransition', next),
+  };
+}
+
+function refusalOf({ rule, nextAllowed }: Objection): Partial<Answer> {
+  return {
+    reason: reasonOf(rule),
+    matchedPolicy: rule.name,
+    policyKind: rule.kind,
+    ...time('nextAllowedTime', nextAllowed),
+    ...(rule.kind === 'ChangeFreeze' ? time('freezeEndTime', nextAllowed) : {}),
+  };
+}
+
+function blockOf({ rule: { kind, name }, nextAllowed }: Objection): {
+  kind: string;
+  name: string;
+  nextAllowedTime?: string;
+} {
+  return { kind, name, ...time('nextAllowedTime', nextAllowed) };
+}
+
+function time<Field extends string>(field: Field, instant: number | undefined): { [K in Field]?: string } {
+  return (instant === undefined ? {} : { [field]: formatInstant(instant) }) as { [K in Field]?: string };
+}
+
+/** The first time that a policy which concerns the question turns, or an exception begins or ends. */
+function nextTransition(question: Question, { rules, exceptions }: Policies): number | undefined {
+  const turns = [
+    ...rules.filter((rule) => concerns(rule, question)).map((rule) => rule.turnAfter(question.now)),
+    ...exceptions
+      .filter(({ coverage }) => coversPlace(coverage, { ...question.change, ...question }))
+      .map(({ active }) => nextChange(active, question.now)),
+  ].filter((turn) => turn !== undefined);
+  return turns.length === 0 ? undefined : Math.min(...turns);
+}
+
+function withoutSelectors({ rules, exceptions }: Policies): Policies {
+  return {
+    rules: rules.filter((rule) => !selects(rule)),
+    exceptions: exceptions.filter((exception) => !selects(exception)),
+  };
+}
+
+/** Whether labels decide if it is about a workload. */
+function selects({ coverage, policy: { spec } }: Pick<Rule | Exception, 'coverage' | 'policy'>): boolean {
+  const required = 'constraints' in spec ? Object.keys(spec.constraints.requireLabels ?? {}) : [];
+  return coverage.objects.length > 0 || required.length > 0;
+}
+
+/** The policies that would say something now if their selectors match. */
+function undeterminedOf(
+  { change, namespaceLabels, now }: Question,
+  { rules, exceptions }: Policies,
+): readonly { readonly kind: string; readonly name: string }[] {
+  const { kind, actions } = change;
+  const speaking = [
+    ...rules.filter((rule) => rule.denying(now).on && isAbout(rule.policy.spec.rules.deny, actions)),
+    ...exceptions
+      .filter(({ active, policy }) => active(now).on && isAbout(policy.spec.allow, actions))
+      .map((exception) => ({ ...exception, kind: 'FreezeException' })),
+  ];
+  return speaking
+    .filter((each) => selects(each) && coversPlace(each.coverage, { kind, namespaceLabels }))
+    .map((each) => ({ kind: each.kind, name: each.name }));
+}
+
+function isAbout(listed: readonly Action[], asked: readonly Action[]): boolean {
+  return asked.some((action) => listed.includes(action));
+}

@@ -1,0 +1,123 @@
+import { parseInstant } from '../../../lib/time/instant.ts';
+import { actions, targetKinds, type Action, type TargetKind } from '../policy.ts';
+import { isRecord } from '../same.ts';
+import type { Labels } from '../target.ts';
+
+/** A question to the query API: may this be done there, now or at another time? */
+export interface Query {
+  readonly namespace: string;
+  readonly kind: TargetKind;
+  readonly action: Action;
+  readonly name?: string;
+  /** Absent: those of the workload of that name. */
+  readonly labels?: Labels;
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly at?: number;
+}
+
+/** A question that can't be answered, told as it stands. */
+export class BadQuery extends Error {}
+
+/** The question of a GET: labels as `app=web,tier=front`, groups with commas. */
+export function queryOfParameters(parameters: URLSearchParams): Query {
+  const { labels, groups, ...given } = Object.fromEntries(parameters);
+  return queryOf({
+    ...given,
+    ...(labels === undefined ? {} : { labels: labelsOf(labels) }),
+    ...(groups === undefined ? {} : { groups: parts(groups) }),
+  });
+}
+
+/** The questions of a POST: one, or a list of them. */
+export function queriesOfBody(body: unknown): { readonly isBatch: boolean; readonly queries: readonly Query[] } {
+  const given = parse(typeof body === 'string' ? body : '');
+  return Array.isArray(given)
+    ? { isBatch: true, queries: given.map(queryOf) }
+    : { isBatch: false, queries: [queryOf(given)] };
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    throw new BadQuery(`invalid JSON: ${(error as Error).message}`);
+  }
+}
+
+function queryOf(given: unknown): Query {
+  if (!isRecord(given)) {
+    throw new BadQuery('invalid JSON: expected an object or a list of objects');
+  }
+  const [namespace, kind, action] = ['namespace', 'kind', 'action'].map((field) => textOf(given, field) ?? '');
+  if (!namespace || !kind || !action) {
+    throw new BadQuery('namespace, kind, and action are required');
+  }
+  const [name, at] = [textOf(given, 'name'), textOf(given, 'at')];
+  const labels = given['labels'];
+  return {
+    namespace,
+    kind: oneOf(kind, targetKinds, 'kind'),
+    action: oneOf(action, actions, 'action'),
+    user: textOf(given, 'user') ?? '',
+    groups: textsOf(given, 'groups'),
+    ...(name === undefined ? {} : { name }),
+    ...(labels === undefined ? {} : { labels: textMapOf(labels) }),
+    ...(at === undefined ? {} : { at: instantOf(at) }),
+  };
+}
+
+function oneOf<T extends string>(value: string, valid: readonly T[], what: string): T {
+  const found = valid.find((candidate) => candidate === value);
+  if (found === undefined) {
+    throw new BadQuery(`unsupported ${what}: ${value}; valid: ${valid.join(', ')}`);
+  }
+  return found;
+}
+
+function textOf(given: Readonly<Record<string, unknown>>, field: string): string | undefined {
+  const value = given[field];
+  if (value !== undefined && typeof value !== 'string') {
+    throw new BadQuery(`${field} must be text`);
+  }
+  return value === '' ? undefined : value;
+}
+
+function textsOf(given: Readonly<Record<string, unknown>>, field: string): readonly string[] {
+  const { [field]: value = [] } = given;
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) {
+    throw new BadQuery(`${field} must be a list of texts`);
+  }
+  return value;
+}
+
+function textMapOf(value: unknown): Labels {
+  if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string')) {
+    throw new BadQuery('labels must be an object of texts');
+  }
+  return value as Labels;
+}
+
+function instantOf(text: string): number {
+  try {
+    return parseInstant(text);
+  } catch (error) {
+    throw new BadQuery(`at: ${(error as Error).message}`);
+  }
+}
+
+function labelsOf(text: string): Labels {
+  return Object.fromEntries(
+    parts(text).map((part) => {
+      const [key = '', value] = part.split(/=(.*)/s);
+      if (value === undefined) {
+        throw new BadQuery(`labels must be as in app=web,tier=front, got ${JSON.stringify(part)}`);
+      }
+      return [key, value];
+    }),
+  );
+}
+
+function parts(text: string): readonly string[] {
+  return text.split(',').filter((part) => part !== '');
+}
