@@ -113,7 +113,7 @@ export async function writeState(
     labels: ownerLabels(config.INSTANCE),
     annotations: {},
   };
-  const step = writeConfigMap(read.object, content, Object.keys(data).join(', '));
+  const step = writeConfigMap(read.object, content, Object.keys(data).join(', ') || 'first');
   await kube.run({ steps: step === undefined ? [] : [step] });
 }
 

@@ -12,33 +12,12 @@ import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { Running } from '../../lib/main.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../lib/sandbox/sandbox.ts';
 import corednsSync from '../../functions/coredns-sync/index.ts';
+import { coreConfigMap, coreDeployment, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
 
 export const rulesName = 'coredns-ingress-sync-rewrite-rules';
 export const target = 'ingress-nginx-controller.ingress-nginx.svc.cluster.local.';
 const own = 'kube-reflex';
-
-export const kubeadmCorefile = `.:53 {
-    errors
-    health {
-       lameduck 5s
-    }
-    ready
-    kubernetes cluster.local in-addr.arpa ip6.arpa {
-       pods insecure
-       fallthrough in-addr.arpa ip6.arpa
-       ttl 30
-    }
-    prometheus :9153
-    forward . /etc/resolv.conf {
-       max_concurrent 1000
-    }
-    cache 30
-    loop
-    reload
-    loadbalance
-}
-`;
 
 /** A cluster with CoreDNS as kubeadm installs it, and the function. */
 export interface World extends AsyncDisposable {
@@ -84,8 +63,8 @@ export async function openWorld(environment: Environment = {}, options: SandboxO
   for (const name of [own, 'shop', 'a', 'b', 'prod']) {
     await sandbox.api.create(namespaces, { metadata: { name } });
   }
-  await sandbox.api.create(configMaps, coreConfigMap(kubeadmCorefile));
-  await sandbox.api.create(deployments, coreDeployment('registry.k8s.io/coredns/coredns:v1.12.1'));
+  await sandbox.api.create(configMaps, coreConfigMap(corefile));
+  await sandbox.api.create(deployments, coreDeployment);
   const calls: Call[] = [];
   const running: Running[] = [];
 
@@ -189,35 +168,4 @@ export function ingressOf(name: string, hosts: readonly string[], options: Ingre
       rules: hosts.map((host) => ({ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } })),
     },
   };
-}
-
-export function coreConfigMap(corefile: string): ConfigMap {
-  return { metadata: { name: 'coredns', namespace: 'kube-system' }, data: { Corefile: corefile } };
-}
-
-export function coreDeployment(image: string): KubeObject {
-  const labels = { 'k8s-app': 'kube-dns' };
-  return {
-    metadata: { name: 'coredns', namespace: 'kube-system', labels },
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          containers: [
-            {
-              name: 'coredns',
-              image,
-              args: ['-conf', '/etc/coredns/Corefile'],
-              volumeMounts: [{ name: 'config-volume', mountPath: '/etc/coredns', readOnly: true }],
-            },
-          ],
-          volumes: [
-            { name: 'config-volume', configMap: { name: 'coredns', items: [{ key: 'Corefile', path: 'Corefile' }] } },
-          ],
-        },
-      },
-    },
-  } as KubeObject;
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Config } from '../../functions/coredns-sync/config.ts';
 import definition from '../../functions/coredns-sync/index.ts';
+import { coreConfigMap, coreDeployment, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
 import { permissionsOf } from '../../functions/coredns-sync/permissions.ts';
 import { parseConfig } from '../../lib/function/config.ts';
 import type { Definition } from '../../lib/function/define.ts';
@@ -9,7 +10,7 @@ import { standardSite } from '../../lib/manifests/manifest.ts';
 import { createClient, type Body, type Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { definitions } from '../coredns-sync/kinds.ts';
-import { coreConfigMap, coreDeployment, ingressOf, kubeadmCorefile, rulesName } from '../coredns-sync/world.ts';
+import { ingressOf, rulesName } from '../coredns-sync/world.ts';
 import { binaryEvent, send } from '../http.ts';
 import { sourcesOf } from './adapter.ts';
 import { readAudit, type AuditEvent } from './audit.ts';
@@ -38,7 +39,7 @@ describe('coredns-sync on a real API server', () => {
     for (const name of ['shop', 'ingress-nginx']) {
       await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     }
-    await apply(manifest('v1', 'ConfigMap', coreConfigMap(kubeadmCorefile)));
+    await apply(manifest('v1', 'ConfigMap', coreConfigMap(corefile)));
     await installRights(cluster, shipped);
   }, patience);
   afterAll(() => running.disposeAsync());
@@ -180,7 +181,7 @@ describe('coredns-sync on a real API server', () => {
   /** Everything that the features do, once. */
   async function exercise(fn: RealFunction): Promise<void> {
     await tick(fn); // no Deployment yet: the function looks for one by label
-    await apply(manifest('apps/v1', 'Deployment', coreDeployment('registry.k8s.io/coredns/coredns:v1.15.0')));
+    await apply(manifest('apps/v1', 'Deployment', coreDeployment));
     await apply(manifest('v1', 'ConfigMap', { metadata: { namespace: 'kube-system', name: 'node-local-dns' } }));
     await apply({
       ...manifest('v1', 'Service', { metadata: { namespace: 'kube-system', name: 'kube-dns' } }),
