@@ -83,7 +83,7 @@ const registration = {
   ),
 } as const;
 
-const providerItem = { test: /^(argocd|flux)$/, says: 'must be argocd or flux' };
+const providerItem = { test: /^(argocd|flux|none)$/, says: 'must be argocd, flux or none' };
 
 /** What the acting half may be told. */
 const acting = {

@@ -238,6 +238,36 @@ describe('CronJobs in a freeze', () => {
     expect(lasting(world.get(cronJobs, 'report', 'prod'))).toEqual(lasting(made));
   });
 
+  it('stay as they are while the policies can’t be read, and follow once they can', async () => {
+    await world.create(cronJobs, cronJob('report'));
+    await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
+    await replica.tick();
+    const refused = { do: 'refuse', status: 503 } as const;
+    const heal = world.sandbox.faults.add({ verb: 'list', resource: 'changefreezes', effect: refused });
+
+    world.turnTo(after);
+    const answer = await replica.tick();
+    const meanwhile = suspendOf('report');
+    heal();
+    await replica.tick();
+
+    expect([answer, meanwhile, suspendOf('report')]).toEqual([503, true, false]);
+  });
+
+  it('follow a clock that jumps, forth and back', async () => {
+    await world.create(cronJobs, cronJob('report'));
+    await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
+    const seen: unknown[] = [];
+    for (const time of [during, after, during, before]) {
+      world.turnTo(time);
+      await replica.tick();
+      seen.push(suspendOf('report'));
+    }
+
+    expect(seen).toEqual([true, false, true, false]);
+    expect(ownAnnotations('report')).toEqual({});
+  });
+
   it('are suspended where others can’t be, and the policy says which could not', async () => {
     await world.create(cronJobs, cronJob('stubborn'));
     await world.create(cronJobs, cronJob('report'));

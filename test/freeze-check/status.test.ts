@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { events, type Resource } from '../../lib/kube/resource.ts';
+import { cronJobs, events, namespaces, type Resource } from '../../lib/kube/resource.ts';
 import {
   changeFreezes,
   freezeExceptions,
@@ -7,7 +7,7 @@ import {
   type Condition,
   type Policy,
 } from '../../functions/freeze-check/policy.ts';
-import { exception, freeze, nightly } from './objects.ts';
+import { cronJob, exception, freeze, namespaceNamed, nightly, suspending } from './objects.ts';
 import { openWorld, type Replica, type World } from './world.ts';
 
 const start = '2026-12-24T00:00:00Z';
@@ -31,6 +31,39 @@ function news(): string[] {
   const inOrder = told.toSorted((one, other) => Date.parse(one.eventTime) - Date.parse(other.eventTime));
   return inOrder.map(({ type, reason, note }) => `${type} ${reason} ${note}`);
 }
+
+describe('the gauges', () => {
+  async function gauges(): Promise<string[]> {
+    const text = await (await fetch(new URL('/metrics', replica.app.url))).text();
+    return text
+      .split('\n')
+      .filter((line) => /^freeze_operator_(active_policies|cronjob_suspensions)_total\{/.test(line));
+  }
+
+  it('tell of the cluster as it is when they are read: no tick is needed, and what is gone is not told', async () => {
+    await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
+    await world.create(cronJobs, cronJob('report'));
+    await world.create(changeFreezes, freeze('holiday', [start, end], { behavior: suspending }));
+    await world.create(maintenanceWindows, nightly('ops'));
+    await world.create(freezeExceptions, exception('hotfix', [start, end]));
+    world.turnTo('2026-12-24T12:00:00Z');
+    const before = await gauges();
+    await replica.tick();
+    const suspended = (await gauges()).filter((line) => line.includes('cronjob'));
+    await world.remove(changeFreezes, 'holiday');
+    await replica.tick();
+
+    expect(before.toSorted()).toEqual([
+      'freeze_operator_active_policies_total{policy_type="changefreeze",policy_name="holiday"} 1',
+      'freeze_operator_active_policies_total{policy_type="freezeexception",policy_name="hotfix"} 1',
+      'freeze_operator_active_policies_total{policy_type="maintenancewindow",policy_name="ops"} 0',
+    ]);
+    expect(suspended).toEqual([
+      'freeze_operator_cronjob_suspensions_total{policy_type="changefreeze",policy_name="holiday",namespace="prod"} 1',
+    ]);
+    expect((await gauges()).filter((line) => line.includes('holiday'))).toEqual([]);
+  });
+});
 
 describe('the status of a policy', () => {
   it('tells of a ChangeFreeze whether it is on and for how long', async () => {
