@@ -5,6 +5,7 @@ import { stableHash } from './hash.ts';
 import { chooseMode } from './render-mode.ts';
 import { renderModes, renderRules, shardKey } from './render.ts';
 import type { Match, Rule } from './rule.ts';
+import { arbitraryRules } from './testing/rules.ts';
 
 const target = 'ingress.web.svc.cluster.local.';
 
@@ -17,14 +18,7 @@ function render(rules: readonly Rule[], mode: (typeof renderModes)[number]): str
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-const hosts = fc.uniqueArray(
-  fc.record({
-    host: fc.stringMatching(/^[a-z0-9]{1,12}(\.[a-z]{1,4}){1,4}$/),
-    match: fc.constantFrom<Match>('exact', 'label', 'suffix'),
-    target: fc.constantFrom(target, 'other.web.svc.cluster.local.'),
-  }),
-  { selector: ({ host, match }) => `${match} ${host}`, maxLength: 400 },
-);
+const hosts = arbitraryRules([target, 'other.web.svc.cluster.local.']);
 
 describe('rules', () => {
   it('are one line for each host in exact mode', () => {

@@ -21,4 +21,5 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   platform: [...api, 'receive-adapter', 'queue-proxy'],
   source: [...api, 'receive-adapter'],
   tables: api,
+  tls: api,
 };

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { encodeQuestion } from './message.ts';
 
 export interface Load {
-  readonly answers: number;
-  readonly seconds: number;
+  /** Answers in each second, as far as the machine let both sides run. */
+  readonly perSecond: number;
   /** CPU that the server spent on one answer. */
   readonly cpuMicros: number;
 }
@@ -48,7 +48,7 @@ export async function loadDns(port: number, pid: number, names: readonly string[
   clearTimeout(patience);
   const seconds = (performance.now() - started) / 1000;
   socket.close();
-  return { answers, seconds, cpuMicros: ((cpuTicks(pid) - before) / ticksPerSecond / answers) * 1e6 };
+  return { perSecond: answers / seconds, cpuMicros: ((cpuTicks(pid) - before) / ticksPerSecond / answers) * 1e6 };
 }
 
 /** User and system time of all threads. */

@@ -28,7 +28,7 @@ export interface CoreDnsOptions {
 }
 
 export interface Place {
-  /** Goes into every server block: address, health, metrics, reload every two seconds. */
+  /** Goes into one server block: address, health, metrics, reload every two seconds. */
   readonly common: string;
   readonly port: number;
   /** Answers for the cluster's own names, in the place of the `kubernetes` plugin. */
@@ -43,6 +43,7 @@ export interface CoreDns {
   readonly dns: DnsClient;
   readonly volume: Volume;
   readonly running: Running;
+  /** Empty while it reloads. */
   metrics(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -55,18 +56,30 @@ export async function openDnsSite(): Promise<DnsSite> {
   const directory = createRunDirectory();
   const processes = createProcesses(directory);
   const upstream = ports.base;
+  const clients = new DisposableStack();
+  const taken = new Set<number>();
   let started = 0;
+
+  /** The lowest that no process uses. */
+  function takePort(): number {
+    let port = upstream + portsEach;
+    while (taken.has(port)) {
+      port += portsEach;
+    }
+    taken.add(port);
+    return port;
+  }
 
   async function launch({ part = 'coredns', corefile, files = {} }: CoreDnsOptions): Promise<Launched> {
     started += 1;
     const name = `${part}-${started}`;
-    const port = ports.base + started * portsEach;
+    const port = takePort();
     const volume = createVolume(join(directory, `${name}-rules`));
     volume.write(files);
     const zone = join(directory, `${name}.db`);
     writeFileSync(zone, clusterZone);
-    const common = `bind 127.0.0.1\n    errors\n    reload 2s 1s`;
-    const probes = `health 127.0.0.1:${port + 1}\n    prometheus 127.0.0.1:${port + 2}`;
+    const probes = [`health 127.0.0.1:${port + 1}`, `prometheus 127.0.0.1:${port + 2}`];
+    const common = ['bind 127.0.0.1', 'errors', 'reload 2s 1s', ...probes].join('\n    ');
     const place = { common, port, mountPath: volume.directory };
     const text = corefile({
       ...place,
@@ -74,22 +87,20 @@ export async function openDnsSite(): Promise<DnsSite> {
       forward: `forward . 127.0.0.1:${upstream}`,
     });
     const path = join(directory, `${name}.Corefile`);
-    writeFileSync(path, text.replace(common, `${common}\n    ${probes}`));
+    writeFileSync(path, text);
     const running = await processes.start({ name, file: binary(part), args: ['-conf', path] });
+    void running.ended.then(() => taken.delete(port));
     return { running, port, volume };
   }
 
   async function start(options: CoreDnsOptions): Promise<CoreDns> {
     const { running, port, volume } = await launch(options);
     await untilReady(running, { url: `http://127.0.0.1:${port + 1}/health` });
-    const dns = await openDnsClient(port);
+    const dns = clients.use(await openDnsClient(port));
     return {
       ...{ port, dns, volume, running },
-      metrics: async () => (await fetch(`http://127.0.0.1:${port + 2}/metrics`)).text(),
-      async stop() {
-        dns[Symbol.dispose]();
-        await running.stop();
-      },
+      metrics: () => readText(`http://127.0.0.1:${port + 2}/metrics`),
+      stop: () => running.stop(),
     };
   }
 
@@ -112,6 +123,7 @@ export async function openDnsSite(): Promise<DnsSite> {
     start,
     tryStart,
     async [Symbol.asyncDispose]() {
+      clients.dispose();
       await processes.stopAll();
       await ports.release();
       rmSync(directory, { recursive: true, force: true });
@@ -123,4 +135,12 @@ interface Launched {
   readonly running: Running;
   readonly port: number;
   readonly volume: Volume;
+}
+
+async function readText(url: string): Promise<string> {
+  try {
+    return await (await fetch(url)).text();
+  } catch {
+    return '';
+  }
 }

@@ -1,0 +1,20 @@
+import { addImports } from '../../../functions/coredns-sync/corefile/import.ts';
+import type { ServerBlock } from '../../../functions/coredns-sync/corefile/parse.ts';
+import { zonesOf } from '../../../functions/coredns-sync/corefile/zone.ts';
+import type { Place } from './site.ts';
+
+/** A Corefile as kubeadm writes it, as far as one can run without a cluster; the import is put in as the function does it. */
+export function rootBlock(place: Place): string {
+  const { port, common, cluster, forward } = place;
+  return withImport(`.:${port} {\n    ${common}\n    ${cluster}\n    ${forward}\n}\n`, place, isRoot);
+}
+
+/** The text after our edit, in the chosen blocks. */
+export function withImport(text: string, { mountPath }: Place, wanted: (block: ServerBlock) => boolean): string {
+  const own = { pattern: `${mountPath}/*.server`, paths: [`${mountPath}/dynamic.server`], position: 'first' } as const;
+  return addImports(text, new Map(), wanted, own);
+}
+
+export function isRoot(block: ServerBlock): boolean {
+  return zonesOf(block).some(({ zone }) => zone === '');
+}
