@@ -168,6 +168,8 @@ export class World {
     await this.create<Namespace>(namespaces, {
       metadata: { name, labels: { ...labels }, annotations: { ...annotations } },
     });
+    const accounts = { group: '', plural: 'serviceaccounts' };
+    await until(`${name} has an account`, () => this.sandbox.api.get(accounts, 'default', name) !== undefined);
   }
 
   /** A workload whose pods are up. */

@@ -3,17 +3,16 @@ import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';
 import { mapAtOnce } from '../probe/pool.ts';
 import { readWorkload } from '../scan/observe.ts';
-import { evaluate, type Finding } from '../scan/scan.ts';
+import { verificationOf } from '../scan/judge.ts';
+import { evaluateRestarted } from '../scan/scan.ts';
 import { configFingerprint } from '../state/pending.ts';
 import type { InFlight, State } from '../state/state.ts';
-import { endOf, settled, type End } from './settle.ts';
+import { endOf, settled, type Look } from './settle.ts';
 
 const readsAtOnce = 8;
 
-interface Ended {
+interface Ended extends Look {
   readonly intent: InFlight;
-  readonly end: End;
-  readonly finding?: Finding | undefined;
 }
 
 /** Looks at every restart under way and writes down which have come to an end, and how. */
@@ -47,8 +46,13 @@ async function look(pass: Pass, intent: InFlight): Promise<Ended> {
     annotation: config.RESTART_ANNOTATION,
     isPodGone: intent.pod === undefined || (await isPodGone(pass, intent.namespace, intent.pod)),
   });
-  const finding = end.is === 'replaced' ? await evaluate(pass.scanner(), await pass.knowledge(), intent) : undefined;
-  return { intent, end, finding };
+  if (end.is !== 'replaced') {
+    return { intent, end };
+  }
+  const knowledge = await pass.knowledge();
+  const finding = await evaluateRestarted(pass.scanner(), knowledge, intent);
+  const isCurrent = finding?.verdict.code === 'Current';
+  return { intent, end, finding, ...(isCurrent && { verification: verificationOf(finding.staffed, knowledge) }) };
 }
 
 async function isPodGone(

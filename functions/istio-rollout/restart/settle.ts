@@ -69,11 +69,18 @@ function afterLoss({ pod, deadline }: InFlight, now: number): End {
   return now > deadline ? { is: 'failed', why: 'the evicted pod does not go' } : { is: 'open' };
 }
 
+/** What a look at a restart has found; the verification where its pods were found to be right. */
+export interface Look {
+  readonly end: End;
+  readonly finding?: Finding | undefined;
+  readonly verification?: string;
+}
+
 /** The state with the end of one restart in it, and the news. */
 export function settled(
   state: State,
   intent: InFlight,
-  { end, finding }: { readonly end: End; readonly finding?: Finding | undefined },
+  { end, finding, verification }: Look,
   { config, now }: { readonly config: Config; readonly now: number },
 ): { readonly state: State; readonly notices: readonly Notice[] } {
   const known = state.inflight.find((each) => isSame(each, intent) && each.intentAt === intent.intentAt);
@@ -101,7 +108,7 @@ export function settled(
       return failed(rest, known, end.why, config);
     case 'replaced':
       return finding?.verdict.fingerprint === undefined
-        ? completed(rest, known)
+        ? completed(rest, known, verification)
         : repeated(
             rest,
             known,
@@ -116,10 +123,13 @@ interface Settled {
   readonly notices: readonly Notice[];
 }
 
-function completed(state: State, intent: InFlight): Settled {
+function completed(state: State, intent: InFlight, verification: string | undefined): Settled {
   const note = `all pods are new after ${intent.attempt === 1 ? 'one restart' : `${intent.attempt} restarts`}`;
   return {
-    state: counted(state, `restarts_total{${intent.kind},completed}`),
+    state: counted(
+      { ...state, verified: [...state.verified, ...(verification === undefined ? [] : [verification])] },
+      `restarts_total{${intent.kind},completed}`,
+    ),
     notices: [{ about: identityOf(intent), reason: 'RestartCompleted', note }],
   };
 }

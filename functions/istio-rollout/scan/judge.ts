@@ -16,6 +16,7 @@ import { skipsNamespace } from './namespace.ts';
 import { questionOf } from './template.ts';
 import { thresholdOf } from './threshold.ts';
 import { wishesOf } from './wishes.ts';
+import type { Workload } from './workload.ts';
 
 /** What is known when workloads are judged. */
 export interface Knowledge {
@@ -85,12 +86,11 @@ function judgeInjection(staffed: Staffed, judged: readonly PodView[], knowledge:
       ? uninjected(judged)
       : { code: 'UnknownRevision', detail: unknown, ...firstOf(judged) };
   }
-  if (injectors.length === 1 && areFresh(judged, injector, workload.namespace, knowledge)) {
-    return { code: 'Fresh', ...firstOf(judged) };
+  if (knowledge.verified.has(verificationOf(staffed, knowledge))) {
+    return { code: 'Current', ...firstOf(judged) };
   }
-  return knowledge.verified.has(verificationOf(staffed, knowledge))
-    ? { code: 'Current', ...firstOf(judged) }
-    : { injectors, question };
+  const isFresh = injectors.length === 1 && areFresh(judged, injector, staffed.workload, knowledge);
+  return isFresh ? { code: 'Fresh', ...firstOf(judged) } : { injectors, question };
 }
 
 function uninjected(judged: readonly PodView[]): Verdict {
@@ -98,16 +98,20 @@ function uninjected(judged: readonly PodView[]): Verdict {
   return orphan === undefined ? { code: 'NoInjector' } : { code: 'OrphanSidecar', pod: orphan };
 }
 
-/** A pod without a sidecar is never fresh, however young: it may be what is wrong. */
+/**
+ * A pod without a sidecar is never fresh, however young: it may be what is wrong. Nor are pods after a restart of ours,
+ * until somebody has seen that it helped.
+ */
 function areFresh(
   judged: readonly PodView[],
   injector: Injector,
-  namespace: string,
+  { namespace, annotations }: Workload,
   { config, state }: Knowledge,
 ): boolean {
   const threshold = thresholdOf(state, injector, { namespace, readDelayMs: config.ISTIOD_CONFIG_READ_DELAY });
   return (
     threshold !== undefined &&
+    annotations[bookkeeping.attempts] === undefined &&
     judged.every(
       ({ createdAt, proxy }) =>
         createdAt >= threshold && proxy?.revision !== undefined && proxy.revision === injector.revision,

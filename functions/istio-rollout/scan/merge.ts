@@ -81,7 +81,8 @@ function mergeVerified(before: readonly string[], { namespaces, findings, knowle
 }
 
 function recovered({ inflight }: State, { findings, knowledge: { config } }: Scan, now: number): readonly InFlight[] {
-  return [...inflight, ...findings.flatMap(({ staffed }) => recoveredOf(staffed.workload, config, now) ?? [])];
+  const found = findings.flatMap(({ staffed }) => recoveredOf(staffed.workload, config, now) ?? []);
+  return [...inflight, ...found.filter((each) => !inflight.some((known) => isSame(known, each)))];
 }
 
 function withConfirmations(state: State, { confirmed }: Scan): State {

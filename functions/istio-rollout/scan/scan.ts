@@ -1,5 +1,6 @@
 import type { Kube } from '../../../lib/kube/client.ts';
 import type { Config } from '../config.ts';
+import { fingerprintOf } from '../drift/compare.ts';
 import { readMesh } from '../mesh/mesh.ts';
 import { remember } from '../mesh/remember.ts';
 import { mapAtOnce } from '../probe/pool.ts';
@@ -9,7 +10,7 @@ import { configFingerprint } from '../state/pending.ts';
 import type { Identity, State } from '../state/state.ts';
 import { isPlain, staleRevisions, unconfirmedRevisions, type Sample } from './confirm.ts';
 import { join, type Staffed, type Stray } from './join.ts';
-import { judgeAlone, judgeAnswered, type Knowledge, type Open, type Verdict } from './judge.ts';
+import { judgeAlone, judgeAnswered, judgedPods, type Knowledge, type Open, type Verdict } from './judge.ts';
 import { observe, observeOne, type Observed } from './observe.ts';
 import { skipsNamespace } from './namespace.ts';
 
@@ -86,16 +87,38 @@ export async function evaluate(
   knowledge: Knowledge,
   identity: Identity,
 ): Promise<Finding | undefined> {
-  const observed = await observeOne(scanner.kube, scanner.config, identity);
-  const staffed = observed === undefined ? undefined : join(observed).staffed[0];
+  const staffed = await look(scanner, identity);
+  return staffed === undefined ? undefined : judge(scanner, knowledge, staffed);
+}
+
+/** The same after a restart. Pods that have exactly what was expected need no injector to say so. */
+export async function evaluateRestarted(
+  scanner: Scanner,
+  knowledge: Knowledge,
+  { fingerprint, ...identity }: Identity & { readonly fingerprint: string },
+): Promise<Finding | undefined> {
+  const staffed = await look(scanner, identity);
   if (staffed === undefined) {
     return undefined;
   }
+  const { DRIFT_CHECKS } = scanner.config;
+  const isAsExpected = judgedPods(staffed).every(
+    ({ proxy }) => proxy !== undefined && fingerprintOf(proxy, DRIFT_CHECKS) === fingerprint,
+  );
+  return isAsExpected ? { staffed, verdict: { code: 'Current' } } : judge(scanner, knowledge, staffed);
+}
+
+async function look({ kube, config }: Scanner, identity: Identity): Promise<Staffed | undefined> {
+  const observed = await observeOne(kube, config, identity);
+  return observed === undefined ? undefined : join(observed).staffed[0];
+}
+
+async function judge({ prober }: Scanner, knowledge: Knowledge, staffed: Staffed): Promise<Finding> {
   const first = judgeAlone(staffed, knowledge);
   if ('code' in first) {
     return { staffed, verdict: first };
   }
-  const answer = await scanner.prober.ask(first.injectors, first.question);
+  const answer = await prober.ask(first.injectors, first.question);
   return { staffed, verdict: judgeAnswered(staffed, first, answer, knowledge) };
 }
 
