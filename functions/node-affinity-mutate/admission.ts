@@ -2,7 +2,7 @@ import type { Admission, Allowed, Context, Site } from '../../lib/function/defin
 import { perInstance } from '../../lib/function/memory.ts';
 import type { AdmissionRequest } from '../../lib/review/review.ts';
 import type { Config } from './config.ts';
-import { decide } from './decide.ts';
+import { decide, type Reason } from './decide.ts';
 import { countDecision, countError } from './measures.ts';
 import { webhookName } from './names.ts';
 import { gateOf, matchConditions, namespaceSelectorOf } from './render-webhook.ts';
@@ -49,7 +49,7 @@ function admit(request: AdmissionRequest, context: Context<Config>): Allowed {
       const did = rules.length === 0 ? `annotated (${reason})` : `gave it the preferences of rule ${rules.join(', ')}`;
       context.log.debug({ uid, kind: 'Pod', namespace, name, did }, 'admitted');
     }
-    return { allow: true, patch, ...audit(context.config, { decision: reason, rule: rules.join(',') }) };
+    return { allow: true, patch, ...audit(context.config, { decision: toldOf(reason), rule: rules.join(',') }) };
   } catch (error) {
     const name = error instanceof Error ? error.name : 'Error';
     countError(context, name, dryRun);
@@ -59,6 +59,11 @@ function admit(request: AdmissionRequest, context: Context<Config>): Allowed {
     }
     return { allow: true, ...audit(context.config, { decision: 'error', error: name }) };
   }
+}
+
+/** The API server complains in its log about a note that it has already, which is what a second round would bring. */
+function toldOf(reason: Reason): string {
+  return reason === 'already-present' ? '' : reason;
 }
 
 /** For the audit log of the API server; an annotation without a value is left out. */

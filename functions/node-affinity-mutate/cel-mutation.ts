@@ -42,6 +42,9 @@ export function tolerateMutations({ tolerations }: Rule, applies: string): Mutat
   });
 }
 
+/** A policy must have at least one. */
+export const noMutation: Mutation = mutation('true', [['true', '/kind', '"Pod"']]);
+
 /** Nothing where nothing is to be done, otherwise the first addition whose condition holds. */
 function mutation(nothing: string, additions: readonly (readonly [string, string, string])[]): Mutation {
   const chosen = additions.reduceRight<string>((rest, [condition, path, value]) => {

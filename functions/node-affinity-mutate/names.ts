@@ -23,5 +23,3 @@ export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /** The MutatingAdmissionPolicy and its binding. */
 export const policyName = domain;
-/** Names the rules that the policy should follow now. */
-export const policyConfigMap = `${functionName}-policy`;

@@ -1,6 +1,6 @@
 import type { Permission } from '../../lib/function/define.ts';
 import type { Config } from './config.ts';
-import { policyConfigMap, policyName, rulesConfigMap, stateConfigMap } from './names.ts';
+import { policyName, rulesConfigMap, stateConfigMap } from './names.ts';
 
 /** What the reads and writes need; what is switched off asks for nothing. */
 export function permissions(config: Config): readonly Permission[] {
@@ -34,7 +34,6 @@ function policyRights(): readonly Permission[] {
   return [
     everywhere('admissionregistration.k8s.io', kinds, ['get', 'patch'], [policyName]),
     everywhere('admissionregistration.k8s.io', kinds, ['create']),
-    own(['configmaps'], ['get', 'patch'], { names: [policyConfigMap], role: 'events' }),
   ];
 }
 

@@ -1,12 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Plan, Step } from '../../lib/function/plan.ts';
-import {
-  configMaps,
-  mutatingPolicies,
-  mutatingPolicyBindings,
-  type ConfigMap,
-  type Resource,
-} from '../../lib/kube/resource.ts';
+import { mutatingPolicies, mutatingPolicyBindings, type Resource } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { Policy } from './render-policy.ts';
 import { isRecord } from './shape.ts';
@@ -15,14 +8,12 @@ import { isRecord } from './shape.ts';
 export interface PolicyFound {
   readonly policy: KubeObject | undefined;
   readonly binding: KubeObject | undefined;
-  readonly param: ConfigMap | undefined;
 }
 
-/** Applies what differs. The names of the active rules go first: without them the policy does nothing. */
-export function planPolicy(found: PolicyFound, { policy, binding, param, skipped }: Policy): Plan {
+/** Applies what differs; without its binding the policy does nothing. */
+export function planPolicy(found: PolicyFound, { policy, binding, skipped }: Policy): Plan {
   return {
     steps: [
-      ...applied(configMaps, found.param, param, isDeepStrictEqual(found.param?.data ?? {}, param.data)),
       ...applied(mutatingPolicies, found.policy, policy, isSame(specOf(found.policy), policy.spec)),
       ...applied(mutatingPolicyBindings, found.binding, binding, isSame(specOf(found.binding), binding.spec)),
     ],

@@ -1,11 +1,10 @@
-import type { ConfigMap } from '../../lib/kube/resource.ts';
 import { requirements } from '../../lib/kube/selector.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { allOf, mapHas, podCondition, selectorCondition, text } from './cel.ts';
-import { preferMutation, tolerateMutations } from './cel-mutation.ts';
+import { noMutation, preferMutation, tolerateMutations, type Mutation } from './cel-mutation.ts';
 import type { Config } from './config.ts';
 import { rulesInForce } from './knowledge.ts';
-import { policyConfigMap, policyName, poolMark, skipMark } from './names.ts';
+import { policyName, poolMark, skipMark } from './names.ts';
 import { gateOf, namespaceSelectorOf, standardConditions } from './render-webhook.ts';
 import { poolOf, type Rule } from './rule.ts';
 import type { State } from './state.ts';
@@ -14,33 +13,23 @@ import type { State } from './state.ts';
 export interface Policy {
   readonly policy: KubeObject & { readonly spec: object };
   readonly binding: KubeObject & { readonly spec: object };
-  /** Names the rules whose pool has nodes. */
-  readonly param: ConfigMap;
   /** Rules that only the webhook can follow. */
   readonly skipped: readonly string[];
 }
 
+/**
+ * Which pools have nodes is written into the policy itself. A ConfigMap as its parameter would do too, but the API server
+ * asks of the author of such a policy the right to read every ConfigMap of the cluster.
+ */
 export function renderPolicy(state: State, config: Config, namespace: string): Policy {
   const rules = rulesInForce(state, config);
   return {
     policy: { metadata: { name: policyName }, spec: policySpec(rules, state, { config, namespace }) },
-    binding: {
-      metadata: { name: policyName },
-      spec: {
-        policyName,
-        paramRef: { name: policyConfigMap, namespace, parameterNotFoundAction: 'Allow' },
-      },
-    },
-    param: { metadata: { name: policyConfigMap, namespace }, data: activeRules(rules, state) },
+    binding: { metadata: { name: policyName }, spec: { policyName } },
     skipped: rules
       .filter(({ mode }) => mode === 'required')
       .map(({ name }) => `rule ${name}: a policy cannot require nodes, so this is left to the webhook`),
   };
-}
-
-function activeRules(rules: readonly Rule[], { pools }: State): Record<string, string> {
-  const active = rules.filter((rule) => pools.get(poolOf(rule))?.active === true);
-  return Object.fromEntries(active.map((rule) => [rule.name, 'active']));
 }
 
 function policySpec(
@@ -48,8 +37,8 @@ function policySpec(
   state: State,
   { config, namespace }: { readonly config: Config; readonly namespace: string },
 ): object {
+  const mutations = rules.flatMap((rule, index) => (rule.mode === 'required' ? [] : mutationsOf(rule, index)));
   return {
-    paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
     failurePolicy: 'Ignore',
     reinvocationPolicy: 'IfNeeded',
     matchConstraints: {
@@ -59,30 +48,31 @@ function policySpec(
         { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' },
       ],
     },
-    matchConditions: [...standardConditions(config), ...namespaceConditions(), ...pinnedCondition(config)],
-    variables: rules.map((rule, index) => ({ name: variableOf(index), expression: applies(rule, index, rules) })),
-    mutations: rules.flatMap((rule, index) =>
-      rule.mode === 'required'
-        ? []
-        : [
-            preferMutation(rule, `variables.${variableOf(index)}`),
-            ...tolerateMutations(rule, `variables.${variableOf(index)}`),
-          ],
-    ),
+    matchConditions: [...standardConditions(config), ...pinnedCondition(config)],
+    variables: [
+      { name: 'namespaceAgrees', expression: namespaceAgrees() },
+      ...rules.map((rule, index) => ({ name: variableOf(index), expression: applies(rule, index, { rules, state }) })),
+    ],
+    mutations: mutations.length === 0 ? [noMutation] : mutations,
   };
+}
+
+function mutationsOf(rule: Rule, index: number): Mutation[] {
+  const applies = `variables.${variableOf(index)}`;
+  return [preferMutation(rule, applies), ...tolerateMutations(rule, applies)];
 }
 
 function variableOf(index: number): string {
   return `rule${index}`;
 }
 
-/** What the webhook learns from the state, the policy sees for itself. */
-function namespaceConditions(): { readonly name: string; readonly expression: string }[] {
+/** What the webhook learns from the state, the policy sees for itself; in match conditions there is no such object. */
+function namespaceAgrees(): string {
   const annotations = 'namespaceObject.metadata.annotations';
-  return [
-    { name: 'namespace-not-opted-out', expression: `!(${mapHas(annotations, skipMark, 'true')})` },
-    { name: 'namespace-names-no-pool', expression: `!(has(${annotations}) && ${text(poolMark)} in ${annotations})` },
-  ];
+  return allOf([
+    `!(${mapHas(annotations, skipMark, 'true')})`,
+    `!(has(${annotations}) && ${text(poolMark)} in ${annotations})`,
+  ]);
 }
 
 function pinnedCondition({ SKIP_PINNED }: Config): { readonly name: string; readonly expression: string }[] {
@@ -95,15 +85,21 @@ function pinnedCondition({ SKIP_PINNED }: Config): { readonly name: string; read
 }
 
 /** Whether the rule is for this pod, its pool has nodes, and no rule before it has ended the list. */
-function applies(rule: Rule, index: number, rules: readonly Rule[]): string {
+function applies(
+  rule: Rule,
+  index: number,
+  { rules, state }: { readonly rules: readonly Rule[]; readonly state: State },
+): string {
+  if (state.pools.get(poolOf(rule))?.active !== true) {
+    return 'false';
+  }
   const { namespaceSelector } = rule.match;
-  const ended = rules.slice(0, index).flatMap(({ stop }, before) => (stop ? [`!variables.${variableOf(before)}`] : []));
   return allOf([
-    `has(params.data) && ${text(rule.name)} in params.data`,
+    'variables.namespaceAgrees',
     podCondition(rule.match),
     ...(namespaceSelector === undefined
       ? []
       : [selectorCondition(requirements(namespaceSelector), 'namespaceObject.metadata.labels')]),
-    ...ended,
+    ...rules.slice(0, index).flatMap(({ stop }, before) => (stop ? [`!variables.${variableOf(before)}`] : [])),
   ]);
 }

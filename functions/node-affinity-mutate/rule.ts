@@ -122,7 +122,7 @@ const Rules = z
 export function readRules(
   document: unknown,
 ): { readonly rules: readonly Rule[] } | { readonly problems: readonly string[] } {
-  const result = z.safeParse(Rules, document, { jitless: true });
+  const result = z.safeParse(Rules, document, { jitless: true, reportInput: true });
   if (result.success) {
     return { rules: result.data };
   }
@@ -131,16 +131,27 @@ export function readRules(
 
 /** The small edition of zod brings no words of its own. */
 function whatIsWrong(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') {
-    return `must not have the field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+  if (issue.message !== 'Invalid input') {
+    return issue.message;
   }
-  if (issue.code === 'invalid_value') {
-    return `must be one of ${issue.values.join(', ')}`;
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return `must not have the field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'invalid_type':
+      return issue.input === undefined ? 'must be given' : `must be of type ${issue.expected}`;
+    case 'too_big':
+      return `must not have more than ${issue.maximum}`;
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_format':
+    case 'invalid_key':
+    case 'invalid_union':
+    case 'not_multiple_of':
+    case 'too_small':
+      return 'is wrong';
   }
-  if (issue.code === 'invalid_type') {
-    return issue.input === undefined ? 'must be given' : `must be of type ${issue.expected}`;
-  }
-  return issue.message;
 }
 
 function fieldPath(path: readonly PropertyKey[]): string {

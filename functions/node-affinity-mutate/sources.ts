@@ -12,7 +12,7 @@ import {
 } from '../../lib/kube/resource.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { Look } from './look.ts';
-import { policyConfigMap, policyName, rulesConfigMap, rulesKey } from './names.ts';
+import { policyName, rulesConfigMap, rulesKey } from './names.ts';
 import { coverageOf, uncoveredWorkload } from './plan-coverage.ts';
 import type { PolicyFound } from './plan-policy.ts';
 import type { NamespacesSeen, RulesFound } from './plan.ts';
@@ -87,11 +87,10 @@ export async function seeCoverage(kube: Kube, knowledge: Knowledge): Promise<Cov
   return coverageOf(items);
 }
 
-export async function seePolicy(kube: Kube, namespace: string): Promise<PolicyFound> {
-  const [param, policy, binding] = await Promise.all([
-    kube.get(configMaps, { namespace, name: policyConfigMap }),
+export async function seePolicy(kube: Kube): Promise<PolicyFound> {
+  const [policy, binding] = await Promise.all([
     kube.get(mutatingPolicies, { name: policyName }),
     kube.get(mutatingPolicyBindings, { name: policyName }),
   ]);
-  return { param, policy, binding };
+  return { policy, binding };
 }

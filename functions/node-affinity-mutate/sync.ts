@@ -78,7 +78,7 @@ async function keepPolicy({ kube, config, namespace, log }: Context<Config>, sta
     return;
   }
   try {
-    await kube.run(planPolicy(await seePolicy(kube, namespace), renderPolicy(state, config, namespace)));
+    await kube.run(planPolicy(await seePolicy(kube), renderPolicy(state, config, namespace)));
   } catch (error) {
     if (!(error instanceof Refusal && error.code === 404)) {
       throw error;
