@@ -241,12 +241,6 @@ const writing = {
     flag({ about: 'annotate the CoreDNS pods after a write, so that kubelets refresh their volumes at once' }),
     false,
   ),
-  VERIFY_RELOAD: withDefault(
-    flag({
-      about: 'watch the reload counters of CoreDNS after a write and go back to the last good rules if they rise',
-    }),
-    false,
-  ),
 };
 
 export const Config = z.object({ ...sources, ...hosts, ...dns, ...writing });

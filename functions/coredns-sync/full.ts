@@ -8,6 +8,7 @@ import { integrate } from './integrate.ts';
 import type { DnsFacts } from './integration/types.ts';
 import { countPass } from './metrics.ts';
 import { policyOf, type Policy } from './policy.ts';
+import { reportPreview } from './preview.ts';
 import { place } from './publish.ts';
 import { startingOver } from './retry.ts';
 import { planShard } from './shard-plan.ts';
@@ -35,6 +36,9 @@ export async function fullPass(context: Context<Config>, policy: Policy): Promis
   const dns = await observeDns(context);
   const { hosts, facts } = await converge(context, policy, dns);
   const found = await integrate(context, policy, { dns, hosts });
+  if (context.config.RENDER_ONLY) {
+    await reportPreview(context, hosts);
+  }
   if (decisive(found) !== decisive(facts)) {
     await converge(context, policy, await observeDns(context));
   }

@@ -113,7 +113,7 @@ function removalBrake({ policy, state, shards, now }: Seen, asked: ReadonlySet<s
 }
 
 /** The hosts that a shard serves now; of one that we did not write, those of its exact rules. */
-function hostsIn(shard: Shard, policy: Policy): readonly string[] {
+export function hostsIn(shard: Shard, policy: Policy): readonly string[] {
   if (shard.claims !== undefined) {
     return shard.claims.map(hostKey);
   }

@@ -55,7 +55,16 @@ function rulesRights(policy: Policy): readonly Permission[] {
   return [
     { groups: [''], resources: ['configmaps'], names, verbs: ['get', 'patch', 'delete'], scope },
     { groups: [''], resources: ['configmaps'], verbs: ['create'], scope }, // can't be limited to names
+    ...(policy.config.RENDER_ONLY
+      ? [{ groups: [''], resources: ['configmaps'], names: liveNames(policy.config), verbs: ['get'], scope }]
+      : []),
   ];
+}
+
+/** What a preview is compared with. */
+function liveNames(config: Config): readonly string[] {
+  const live = policyOf({ ...config, RENDER_ONLY: false });
+  return upTo(config.MAX_SHARDS).map((index) => shardName(live, index));
 }
 
 /** Reading always, since what is missing is reported; writing only where it may configure. */

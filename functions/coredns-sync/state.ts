@@ -18,6 +18,7 @@ export interface State {
   /** When parts of the integration were repaired within the last hour. */
   readonly heals: Readonly<Record<string, readonly string[]>>;
   readonly summary: Summary;
+  readonly preview: Preview | undefined;
   readonly preflight: unknown;
   readonly cleanup: unknown;
 }
@@ -47,6 +48,12 @@ export interface Summary {
   readonly contested: readonly string[];
 }
 
+/** With RENDER_ONLY: how the preview differs from the rules. */
+export interface Preview {
+  readonly adds: { readonly count: number; readonly hosts: readonly string[] };
+  readonly removes: Preview['adds'];
+}
+
 export const stateName = 'coredns-sync-state';
 const schema = '1';
 
@@ -58,6 +65,7 @@ const empty: State = {
   removal: undefined,
   heals: {},
   summary: { hosts: 0, losing: 0, refused: 0, contested: [] },
+  preview: undefined,
   preflight: undefined,
   cleanup: undefined,
 };

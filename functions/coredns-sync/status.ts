@@ -30,7 +30,7 @@ export async function showStatus({ query }: RouteRequest, context: Context<Confi
     )
     .filter(({ host }) => wanted === null || host === wanted)
     .sort((left, right) => compareBytes(left.host, right.host));
-  const { conditions, facts, layout, cleanup } = state;
+  const { conditions, facts, layout, preview, cleanup } = state;
   return {
     body: {
       conditions,
@@ -38,6 +38,7 @@ export async function showStatus({ query }: RouteRequest, context: Context<Confi
       hosts: hosts.slice(0, mostHosts),
       layout,
       coredns: facts ?? null,
+      preview: preview ?? null,
       cleanup: cleanup ?? null,
     },
   };
