@@ -18,8 +18,10 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   'node-affinity-million': [],
   'node-affinity-mutate': whole,
   parts: [],
+  plain: api,
   platform: [...api, 'receive-adapter', 'queue-proxy'],
   source: [...api, 'receive-adapter'],
   tables: api,
   tls: api,
+  'tls-mini': api,
 };
