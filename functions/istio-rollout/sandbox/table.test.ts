@@ -12,14 +12,16 @@ describe('the table of a status', () => {
       workloads: [
         { ...place, name: 'web', code: 'InFlight', current: 'docker.io/istio/proxyv2:1.28.4', expected: 'a/b:1.29.0' },
         { ...place, name: 'cart', code: 'Queued' },
+        { ...place, name: 'api', code: 'Restarted', current: 'a/b:1.28.4', expected: 'a/b:1.29.0' },
       ],
     });
 
     expect(table?.split('\n')).toEqual([
       '1 queued, 1 in flight, paused: shop/web failed',
-      'WORKLOAD              STATE     PROXY           EXPECTED',
-      'Deployment shop/web   InFlight  proxyv2:1.28.4  b:1.29.0',
-      'Deployment shop/cart  Queued    -               -',
+      'WORKLOAD              STATE      PROXY           EXPECTED',
+      'Deployment shop/web   InFlight   proxyv2:1.28.4  b:1.29.0',
+      'Deployment shop/cart  Queued     -               -',
+      'Deployment shop/api   Restarted  b:1.29.0        b:1.29.0',
     ]);
   });
 

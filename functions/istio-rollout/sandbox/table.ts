@@ -10,7 +10,7 @@ export function tableOf({ counts, paused, workloads }: Status): string | undefin
   const cells = workloads.map(({ kind, namespace, name, code, current, expected }) => [
     `${kind} ${namespace}/${name}`,
     code,
-    shortened(current),
+    shortened(code === 'Restarted' ? expected : current),
     shortened(expected),
   ]);
   const rows = [heads, ...cells];
