@@ -23,5 +23,4 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   source: [...api, 'receive-adapter'],
   tables: api,
   tls: api,
-  'tls-mini': api,
 };

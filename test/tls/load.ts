@@ -7,7 +7,7 @@ export interface LoadOptions {
   readonly host: string;
   readonly path: string;
   readonly body: string;
-  /** Requests per second, every second of them over a new connection. */
+  /** At most so many requests per second, every second of them over a new connection; fewer on a machine that is slow. */
   readonly perSecond: number;
   /** PEM: what a client trusts at this moment. */
   readonly trusted: () => string;
@@ -19,6 +19,9 @@ export interface Load {
   readonly failures: readonly string[];
   readonly stop: () => Promise<void>;
 }
+
+/** More at once would only measure the machine. */
+const atOnce = 32;
 
 /** Nobody was there at all: not a matter of trust. */
 const absent = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
@@ -64,6 +67,9 @@ export function startLoad({ ports, host, path, body, perSecond, trusted }: LoadO
       const early = began + (planned * 1000) / perSecond - performance.now();
       if (early > 0) {
         await pause(early);
+      }
+      while (underway.size >= atOnce) {
+        await Promise.race(underway);
       }
       const done = one().finally(() => underway.delete(done));
       underway.add(done);

@@ -1,0 +1,98 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import type { KeyPair } from '../../lib/tls/certificate.ts';
+import { createClient, type Body, type Client } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { mountPair } from '../tls/mint.ts';
+import { shipped } from './census.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import { installRights, startFunction, type RealFunction } from './function.ts';
+import { applyManifest } from './manifests.ts';
+
+const { namespace } = standardSite;
+const configurationPath =
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/kube-reflex-host-census';
+
+export const host = `host-census-webhook.${namespace}.svc`;
+
+/** Two replicas of a webhook beside a real API server, under their shipped rights. */
+export interface TlsSite extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly client: Client;
+  /** Where replica 0 or 1 answers reviews. */
+  readonly ports: readonly number[];
+  readonly mount: (replica: number, pair: KeyPair) => void;
+  readonly startReplica: (replica: number, environment: Readonly<Record<string, string>>) => Promise<RealFunction>;
+  readonly startEvents: (environment: Readonly<Record<string, string>>) => Promise<RealFunction>;
+  /** Whom the webhook trusts now, as PEM, read at each call. */
+  readonly readTrusted: () => Promise<string>;
+}
+
+export async function openTlsSite(): Promise<TlsSite> {
+  const cluster = await startCluster();
+  const client = createClient(cluster.access);
+  await installRights(cluster, shipped);
+  for (const manifest of renderFunction(shipped.definition).manifests) {
+    if (manifest.kind === 'ValidatingWebhookConfiguration') {
+      await applyManifest(client, manifest);
+    }
+  }
+  const ports = [10, 11].map((offset) => cluster.site.base + offset);
+
+  function directoryOf(replica: number): string {
+    return join(cluster.site.directory, `certificates-${replica}`);
+  }
+
+  return {
+    cluster,
+    client,
+    ports,
+    mount: (replica, pair) => {
+      mkdirSync(directoryOf(replica), { recursive: true });
+      mountPair(directoryOf(replica), pair);
+    },
+    startReplica: (replica, environment) =>
+      startFunction(cluster, shipped, {
+        port: replica,
+        part: 'webhook',
+        environment: {
+          CERT_DIR: directoryOf(replica),
+          TLS_PORT: String(ports[replica]),
+          CERT_POLL_SECONDS: '1',
+          CA_PROPAGATION_SECONDS: '1',
+          ...environment,
+        },
+      }),
+    startEvents: (environment) => startFunction(cluster, shipped, { port: 2, environment }),
+    readTrusted: async () => {
+      const { webhooks } = expectCode(200, await client.call('GET', configurationPath)) as Body & {
+        readonly webhooks: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
+      };
+      return Buffer.from(webhooks[0]?.clientConfig.caBundle ?? '', 'base64').toString();
+    },
+    [Symbol.asyncDispose]: async () => {
+      client.close();
+      await cluster.stop();
+    },
+  };
+}
+
+/** Makes the Service lead to these ports of this machine. */
+export async function routeTo({ client }: TlsSite, ports: readonly number[]): Promise<void> {
+  for (const port of ports) {
+    await applyManifest(client, {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: `host-census-webhook-${port}`,
+        namespace,
+        labels: { 'kubernetes.io/service-name': 'host-census-webhook' },
+      },
+      addressType: 'FQDN', // an address of this machine alone is refused
+      endpoints: [{ addresses: ['localhost.localdomain'], conditions: { ready: true } }],
+      ports: [{ name: 'https', port }],
+    });
+  }
+}

@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import https from 'node:https';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mintAuthority, mintPair } from '../tls/mint.ts';
+import { startLoad } from '../tls/load.ts';
+import { host, openTlsSite, type TlsSite } from './tls-site.ts';
+import { waitUntil } from './wait.ts';
+
+const patience = 120_000;
+const path = '/validate?timeout=3s';
+const review = JSON.stringify({
+  kind: 'AdmissionReview',
+  apiVersion: 'admission.k8s.io/v1',
+  request: { uid: 'u-1', operation: 'CREATE', object: { kind: 'Ingress', metadata: { name: 'shop' } } },
+});
+
+const running = new AsyncDisposableStack();
+let site: TlsSite;
+let trusted = '';
+
+/** What an API server knows of the bundle: what it was a moment ago. */
+async function follow(until: () => boolean): Promise<void> {
+  while (!until()) {
+    trusted = await site.readTrusted();
+  }
+}
+
+beforeAll(async () => {
+  site = running.use(await openTlsSite());
+}, patience);
+
+afterAll(() => running.disposeAsync());
+
+describe('certificates from files on a real API server', () => {
+  it(
+    'NA-46 NA-43 twenty rotations at 300 reviews a second fail none of them',
+    async () => {
+      let authority = await mintAuthority(new Date());
+      const first = await mintPair(authority, { now: new Date(), host });
+      for (const replica of [0, 1]) {
+        site.mount(replica, first);
+        await site.startReplica(replica, { TLS_MODE: 'files' });
+      }
+      let over = false;
+      trusted = await site.readTrusted();
+      const following = follow(() => over);
+      const idle = await Promise.all([30, 60, 85].map((seconds) => openIdle(seconds)));
+      const load = startLoad({ ports: site.ports, host, path, body: review, perSecond: 300, trusted: () => trusted });
+      for (let rotation = 1; rotation <= 20; rotation += 1) {
+        authority = rotation % 2 === 0 ? await mintAuthority(new Date()) : authority;
+        const pair = await mintPair(authority, { now: new Date(), host });
+        site.mount(0, pair);
+        if (rotation % 4 >= 2) {
+          await shows(0, pair.cert); // the other node's kubelet is late
+        }
+        site.mount(1, pair);
+        await Promise.all([shows(0, pair.cert), shows(1, pair.cert)]);
+      }
+      await load.stop();
+      over = true;
+      await following;
+      await Promise.all(idle.map((use) => use()));
+
+      expect(load.failures).toEqual([]);
+      expect(load.answered()).toBeGreaterThan(2_000);
+      expect(trusted.startsWith(authority.certificate.trim())).toBe(true);
+      opensslAgrees();
+    },
+    4 * patience,
+  );
+});
+
+/** A kept connection that is used once, and again when it has been idle for so long. */
+async function openIdle(seconds: number): Promise<() => Promise<void>> {
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ca: trusted });
+  const [port] = site.ports;
+  async function use(): Promise<unknown> {
+    const request = https.request({ host: '127.0.0.1', port, servername: host, path, method: 'POST', agent });
+    request.setHeader('content-type', 'application/json');
+    request.end(review);
+    const [response] = (await once(request, 'response')) as [
+      { readonly resume: () => void; readonly statusCode?: number },
+    ];
+    response.resume();
+    await once(response as unknown as https.Server, 'end');
+    expect(response.statusCode).toBe(200);
+    return request.socket;
+  }
+  const socket = await use();
+  const since = performance.now();
+  return async () => {
+    await waitUntil(`${seconds} s have passed`, () => performance.now() - since >= seconds * 1000, 2 * patience);
+    expect(await use()).toBe(socket);
+    agent.destroy();
+  };
+}
+
+/** Waits until new connections to a replica get this certificate. */
+async function shows(replica: number, certificate: string): Promise<void> {
+  await waitUntil(`replica ${replica} shows the new certificate`, async () => {
+    const socket = connect({
+      host: '127.0.0.1',
+      port: site.ports[replica],
+      servername: host,
+      rejectUnauthorized: false,
+    });
+    await once(socket, 'secureConnect');
+    const shown = socket.getPeerX509Certificate()?.toString().trim();
+    socket.destroy();
+    return shown === certificate.trim();
+  });
+}
+
+/** The judgement of another implementation. */
+function opensslAgrees(): void {
+  const file = join(site.cluster.site.directory, 'trusted.pem');
+  writeFileSync(file, trusted);
+  for (const port of site.ports) {
+    const asked = ['s_client', '-connect', `127.0.0.1:${port}`, '-servername', host, '-verify_hostname', host];
+    const shown = execFileSync('openssl', [...asked, '-CAfile', file, '-verify_return_error', '-showcerts'], {
+      input: '',
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+    expect(shown).toContain('Verify return code: 0 (ok)');
+    expect(shown).toMatch(/TLSv1\.3/);
+    const leaf = join(site.cluster.site.directory, 'leaf.pem');
+    writeFileSync(leaf, /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(shown)?.[0] ?? '');
+    expect(
+      execFileSync('openssl', ['verify', '-purpose', 'sslserver', '-CAfile', file, leaf], { encoding: 'utf8' }),
+    ).toBe(`${leaf}: OK\n`);
+  }
+}
