@@ -1,10 +1,15 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { checkFiles } from './check.ts';
 import { isRefused, parseHost, parseTarget, type HostPolicy } from './host.ts';
+import { renderModes, renderRules } from './render.ts';
+import { hostKey, type Rule } from './rule.ts';
 import { junkHost } from './testing/junk.ts';
+
+const target = 'ingress.web.svc.cluster.local.';
 
 const policy: HostPolicy = {
   clusterDomain: 'cluster.local',
-  targets: ['ingress.web.svc.cluster.local.', 'lb.edge.example.net.'],
+  targets: [target, 'lb.edge.example.net.'],
   allow: [],
   exclude: [],
   minWildcardLabels: 2,
@@ -13,11 +18,6 @@ const policy: HostPolicy = {
 function parse(text: string, changes: Partial<HostPolicy> = {}): string {
   const outcome = parseHost(text, 'label', { ...policy, ...changes });
   return isRefused(outcome) ? outcome.refused : `${outcome.match} ${outcome.host}`;
-}
-
-function parsesToItself(host: string): boolean {
-  const again = parseHost(host, 'label', policy);
-  return !isRefused(again) && again.host === host;
 }
 
 describe('a host', () => {
@@ -81,19 +81,41 @@ describe('a host', () => {
     expect(parse('a.example.com', { allow: ['example.com'] })).toBe('exact a.example.com');
     expect(parse('a.notexample.com', { allow: ['example.com'] })).toBe('outside');
     expect(parse('a.private.example.com', { exclude: ['private.example.com'] })).toBe('outside');
+    expect(parse('*.example.com', { exclude: ['private.example.com'] })).toBe('outside');
+    expect(parse('*.example.com', { exclude: ['very.private.example.com'] })).toBe('label example.com');
   });
+});
 
-  it('of a million generated ones is made of letters, digits, hyphens and dots, and parses to itself', () => {
-    const wrong: string[] = [];
+describe('a million generated hosts and targets', () => {
+  const accepted = new Map<string, Rule>();
+  const targets = new Set<string>();
+
+  beforeAll(() => {
     for (let seed = 0; seed < 1_000_000; seed += 1) {
       const text = junkHost(seed);
       const outcome = parseHost(text, seed % 2 === 0 ? 'label' : 'suffix', policy);
-      if (!isRefused(outcome) && !(/^[a-z0-9.-]{1,253}$/.test(outcome.host) && parsesToItself(outcome.host))) {
-        wrong.push(text);
+      if (!isRefused(outcome)) {
+        accepted.set(hostKey(outcome), { ...outcome, target });
       }
+      targets.add(parseTarget(text) ?? target);
     }
+  }, 120_000);
 
+  it('are made of letters, digits, hyphens and dots where they are taken, and parse to themselves', () => {
+    const wrong = [...accepted.values()].filter(
+      ({ host }) => !/^[a-z0-9.-]{1,253}$/.test(host) || parse(host) !== `exact ${host}`,
+    );
+
+    expect(accepted.size).toBeGreaterThan(10_000);
     expect(wrong).toEqual([]);
+    expect([...targets].filter((text) => !/^[a-z0-9.-]{1,253}\.$/.test(text))).toEqual([]);
+  });
+
+  it.each(renderModes)('give only lines of the known forms in %s mode', (mode) => {
+    const names = [...targets];
+    const rules = [...accepted.values()].map((rule, index) => ({ ...rule, target: names[index % 7] ?? target }));
+
+    expect(checkFiles(renderRules(rules, { mode, key: 'k' }))).toEqual([]);
   });
 });
 

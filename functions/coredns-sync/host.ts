@@ -98,7 +98,8 @@ function judge(host: Host, policy: HostPolicy): Refusal | undefined {
   }
   const { allow, exclude } = policy;
   const claimable = allow.length === 0 || allow.some((domain) => isWithin(host.host, domain));
-  return claimable && !exclude.some((domain) => isWithin(host.host, domain)) ? undefined : 'outside';
+  const excluded = exclude.some((domain) => isWithin(host.host, domain) || reaches(host, domain));
+  return claimable && !excluded ? undefined : 'outside';
 }
 
 /**

@@ -43,7 +43,7 @@ export class CorefileError extends Error {
 }
 
 interface Parser {
-  tokens: Token[];
+  tokens: readonly Token[];
   at: number;
   readonly files: KnownFiles;
   readonly snippets: Map<string, readonly Token[]>;
@@ -58,7 +58,7 @@ export const corefilePath = '/etc/coredns/Corefile';
 
 export function parseCorefile(text: string, files: KnownFiles = new Map(), path = corefilePath): Configuration {
   const parser: Parser = {
-    tokens: [...tokenize(text, path)],
+    tokens: tokenize(text, path),
     at: 0,
     files,
     snippets: new Map(),
@@ -182,7 +182,8 @@ function expandImport(parser: Parser): Import {
     throw new CorefileError('imports without end', directive);
   }
   parser.at -= 1;
-  parser.tokens.splice(parser.at, 2, ...importedTokens(parser, argument));
+  const [before, after] = [parser.tokens.slice(0, parser.at), parser.tokens.slice(parser.at + 2)];
+  parser.tokens = before.concat(importedTokens(parser, argument), after); // too many for the arguments of a splice
   return { directive, argument };
 }
 
