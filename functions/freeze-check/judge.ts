@@ -103,11 +103,21 @@ async function judgeChange(
   }
   const question = questionOf(change, userInfo, place.metadata?.labels ?? {}, context.now());
   const judged = { is: 'judged' as const, change, namespace, policies };
-  const { question: asked, decision } = await decideWithHistory(question, judged, context);
-  const { [bypassAnnotation]: bypassReason = '' } = change.workload.metadata.annotations ?? {};
-  const isDenied = decision.objections.length > 0 && decision.exception === undefined;
-  const passes = isDenied && bypassReason !== '' && (await mayBypass(context, userInfo, decision.objections));
-  return { ...judged, question: asked, decision, ...(passes ? { bypassReason } : {}) };
+  const decided = await decideWithHistory(question, judged, context);
+  const bypassReason = await bypassReasonOf(change, decided.decision, userInfo, context);
+  return { ...judged, ...decided, ...(bypassReason === undefined ? {} : { bypassReason }) };
+}
+
+/** Why a change that is denied passes all the same, if its author says so and may. */
+async function bypassReasonOf(
+  { workload }: Change,
+  { objections, exception }: Decision,
+  user: AdmissionRequest['userInfo'],
+  context: Context<Config>,
+): Promise<string | undefined> {
+  const { [bypassAnnotation]: reason = '' } = workload.metadata.annotations ?? {};
+  const isDenied = objections.length > 0 && exception === undefined;
+  return isDenied && reason !== '' && (await mayBypass(context, user, objections)) ? reason : undefined;
 }
 
 function questionOf(

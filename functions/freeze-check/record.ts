@@ -39,35 +39,50 @@ function countBypass({ metrics }: Context<Config>, reason: string): void {
 }
 
 function recordJudged(judged: Judged, request: AdmissionRequest, context: Context<Config>): void {
-  const { decision, question, namespace, change, bypassReason } = judged;
-  const { inherited } = context.metrics;
-  const { kind } = change;
+  const { decision, question, bypassReason } = judged;
   recordUnenforced([...decision.warnings, ...decision.audits], context);
   const first = headline(question.change, decision.objections);
-  if (first !== undefined && decision.exception === undefined && bypassReason === undefined) {
+  if (first === undefined) {
+    countAllowed(judged, judged.change.actions[0], context);
+  } else if (decision.exception === undefined && bypassReason === undefined) {
     recordDenial(first, judged, request, context);
-    return;
+  } else {
+    countAllowed(judged, first.action, context);
+    recordOverride(first.objection, judged, request, context);
   }
-  inherited
+}
+
+function countAllowed({ namespace, change }: Judged, action: Action | undefined, { metrics }: Context<Config>): void {
+  metrics.inherited
     .counter('freeze_operator_allowed_requests_total', 'Changes that policies were asked about and that passed.', [
       'namespace',
       'kind',
       'action',
     ])
-    .add(1, { namespace, kind, action: first?.action ?? change.actions[0] ?? '' });
-  if (first !== undefined && decision.exception !== undefined) {
-    const { kind: policy_type, name: policy_name } = first.objection.rule;
-    inherited
-      .counter('freeze_operator_exception_overrides_total', 'Changes that passed by an exception.', [
-        'exception_name',
-        'policy_type',
-        'policy_name',
-      ])
-      .add(1, { exception_name: decision.exception.name, policy_type, policy_name });
-  } else if (first !== undefined && bypassReason !== undefined) {
+    .add(1, { namespace, kind: change.kind, action: action ?? '' });
+}
+
+/** What passed although policies refuse it: by an exception, or by a caller who may. */
+function recordOverride(
+  objection: Objection,
+  judged: Judged,
+  request: AdmissionRequest,
+  context: Context<Config>,
+): void {
+  const { exception } = judged.decision;
+  if (exception === undefined) {
     countBypass(context, 'break-glass');
-    tellPassed(judged, request, first.objection, context);
+    tellPassed(judged, request, objection, context);
+    return;
   }
+  const { kind, name } = objection.rule;
+  context.metrics.inherited
+    .counter('freeze_operator_exception_overrides_total', 'Changes that passed by an exception.', [
+      'exception_name',
+      'policy_type',
+      'policy_name',
+    ])
+    .add(1, { exception_name: exception.name, policy_type: kind, policy_name: name });
 }
 
 function recordDenial(

@@ -14,9 +14,9 @@ const bearer = /^bearer +(\S+)$/i;
 export async function refusedAccess(
   authorization: string,
   verb: 'get' | 'post',
-  { kube, config, log }: Context<Config>,
+  context: Context<Config>,
 ): Promise<Refused | undefined> {
-  if (config.API_AUTH_MODE === 'none') {
+  if (context.config.API_AUTH_MODE === 'none') {
     return undefined;
   }
   const [, token] = bearer.exec(authorization) ?? [];
@@ -24,19 +24,27 @@ export async function refusedAccess(
     return { status: 401, error: 'missing Bearer token' };
   }
   try {
-    const { status } = await kube.ask(tokenReviews, { spec: { token } });
-    if (status?.authenticated !== true) {
-      return { status: 401, error: 'token not authenticated' };
-    }
-    if (config.API_AUTH_MODE === 'token') {
-      return undefined;
-    }
-    const { username = '', groups = [] } = status.user ?? {};
-    const spec = { user: username, groups, nonResourceAttributes: { path: '/v1/evaluate', verb } };
-    const answer = await kube.ask(subjectAccessReviews, { spec });
-    return answer.status?.allowed === true ? undefined : { status: 403, error: `not allowed to ${verb} /v1/evaluate` };
+    return await refusedToken(token, verb, context);
   } catch (error) {
-    log.error({ err: error }, 'who asks can not be found out');
+    context.log.error({ err: error }, 'who asks can not be found out');
     return { status: 500, error: 'authentication error' };
   }
+}
+
+async function refusedToken(
+  token: string,
+  verb: 'get' | 'post',
+  { kube, config }: Context<Config>,
+): Promise<Refused | undefined> {
+  const { status } = await kube.ask(tokenReviews, { spec: { token } });
+  if (status?.authenticated !== true) {
+    return { status: 401, error: 'token not authenticated' };
+  }
+  if (config.API_AUTH_MODE === 'token') {
+    return undefined;
+  }
+  const { username = '', groups = [] } = status.user ?? {};
+  const spec = { user: username, groups, nonResourceAttributes: { path: '/v1/evaluate', verb } };
+  const { status: access } = await kube.ask(subjectAccessReviews, { spec });
+  return access?.allowed === true ? undefined : { status: 403, error: `not allowed to ${verb} /v1/evaluate` };
 }

@@ -111,8 +111,8 @@ function blockOf({ rule: { kind, name }, nextAllowed }: Objection): {
   return { kind, name, ...time('nextAllowedTime', nextAllowed) };
 }
 
-function time<Field extends string>(field: Field, instant: number | undefined): { [K in Field]?: string } {
-  return (instant === undefined ? {} : { [field]: formatInstant(instant) }) as { [K in Field]?: string };
+function time<Field extends string>(field: Field, instant: number | undefined): Partial<Record<Field, string>> {
+  return (instant === undefined ? {} : { [field]: formatInstant(instant) }) as Partial<Record<Field, string>>;
 }
 
 /** The first time that a policy which concerns the question turns, or an exception begins or ends. */
