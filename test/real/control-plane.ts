@@ -56,6 +56,8 @@ export const controlPlane = {
     const args = [
       ...['--kubeconfig', site.kubeconfig, '--service-account-private-key-file', `${site.directory}/sa.key`],
       ...['--root-ca-file', `${site.directory}/certs/apiserver.crt`, '--use-service-account-credentials'],
+      // KWOK sends no heartbeats; without this all pods would turn unready for a moment every minute.
+      ...['--node-monitor-grace-period', '24h'],
       ...['--bind-address', '127.0.0.1', '--secure-port', String(port), ...unthrottled],
     ];
     return service(site, 'kube-controller-manager', {

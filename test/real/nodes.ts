@@ -14,7 +14,7 @@ export async function addNodes({ access }: Cluster, names: readonly string[]): P
 }
 
 function node(name: string): object {
-  const capacity = { cpu: '8', memory: '16Gi', pods: '500' };
+  const capacity = { cpu: '64', memory: '256Gi', pods: '500' };
   return {
     metadata: { name, labels: { 'kubernetes.io/hostname': name } },
     status: { capacity, allocatable: capacity },
