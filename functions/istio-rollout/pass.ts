@@ -33,7 +33,6 @@ export async function openPass(context: Context<Config>): Promise<Pass> {
   const { kube, log, metrics } = context;
   const config = await effectiveConfig(context);
   const store = await openStore(context);
-  const now = (): number => context.now().getTime();
   const endsAt = now() + config.MAX_INVOCATION;
   const counts: string[] = [];
   const seconds = metrics.seconds('probe_seconds', 'Time that injectors take to answer.');
@@ -46,6 +45,10 @@ export async function openPass(context: Context<Config>): Promise<Pass> {
     },
   });
   let known: Promise<Knowledge> | undefined;
+
+  function now(): number {
+    return context.now().getTime();
+  }
 
   function scanner(): Scanner {
     return { kube, config, prober, now: context.now() };
@@ -73,7 +76,9 @@ export async function openPass(context: Context<Config>): Promise<Pass> {
     isOver: () => now() >= endsAt || context.signal.aborted,
     scanner,
     knowledge: () => (known ??= learn(scanner(), store.state())),
-    learned: (scan) => (known = Promise.resolve(scan.knowledge)),
+    learned: ({ knowledge }) => {
+      known = Promise.resolve(knowledge);
+    },
     tell,
     takeCounts: () => counts.splice(0),
     close: () => prober.close(),

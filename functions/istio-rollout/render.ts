@@ -1,7 +1,7 @@
 import { formatInstant } from '../../lib/time/instant.ts';
 import { quietCodes, type Code } from './scan/code.ts';
 import type { Scan } from './scan/scan.ts';
-import type { State } from './state/state.ts';
+import type { State, Wait } from './state/state.ts';
 
 /** A workload, or a pod without one, that is worth a line. */
 export interface Row {
@@ -112,21 +112,24 @@ export function renderStatus(state: State, rows: readonly Row[]): Status {
   };
 }
 
-function phaseOf({ inflight, queue, blocked }: State, { uid, code }: Row): Partial<Row & { until: string }> {
-  const restart = inflight.find((each) => each.uid === uid);
+function phaseOf(state: State, { uid, code }: Row): Partial<Row> & { readonly until?: string } {
+  const restart = state.inflight.find((each) => each.uid === uid);
+  const waiting = state.queue.items.find((each) => each.uid === uid);
+  const stopped = state.blocked.find((each) => each.uid === uid);
   if (restart !== undefined) {
     return { code: 'InFlight', detail: `attempt ${restart.attempt}` };
   }
-  const waiting = queue.items.find((each) => each.uid === uid);
   if (waiting !== undefined) {
-    const { wait } = waiting;
-    return { code: wait?.code ?? 'Queued', ...(wait?.until !== undefined && { until: formatInstant(wait.until) }) };
+    return phaseOfWait(waiting.wait);
   }
-  const stopped = blocked.find((each) => each.uid === uid);
-  if (stopped !== undefined) {
-    return { code: stopped.reason };
-  }
-  return code === 'Outdated' || code === 'Paused' || code === 'RolloutInProgress' ? { code: 'Restarted' } : {};
+  return stopped === undefined ? { code: passing.has(code) ? 'Restarted' : code } : { code: stopped.reason };
+}
+
+/** What a scan found so is over once nothing waits any more. */
+const passing: ReadonlySet<string> = new Set(['Outdated', 'Paused', 'RolloutInProgress']);
+
+function phaseOfWait(wait: Wait | undefined): Partial<Row> & { readonly until?: string } {
+  return { code: wait?.code ?? 'Queued', ...(wait?.until !== undefined && { until: formatInstant(wait.until) }) };
 }
 
 /** When something will happen by itself. */

@@ -154,9 +154,8 @@ describe('what is left alone', () => {
       spec: { containers: [{ name: 'web', image: 'web' }] },
     });
     const made = (await world.sandbox.api.create(rollouts, workloadOf('canary', {}))) as Rollout;
-    await world.sandbox.api
-      .update(rollouts, { ...made, status: { phase: 'Healthy', observedGeneration: '1' } } as Rollout)
-      .catch(() => undefined);
+    const healthy: Rollout = { ...made, status: { phase: 'Healthy', observedGeneration: '1' } };
+    await world.sandbox.api.update(rollouts, healthy, { subresource: 'status' });
     const owner = {
       apiVersion: 'argoproj.io/v1alpha1',
       kind: 'Rollout',

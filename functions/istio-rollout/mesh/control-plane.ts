@@ -25,7 +25,7 @@ export function isInjectorConfigMap(name: string): boolean {
 
 /** `istio` and `istio-<revision>` hold the mesh configuration, which shapes proxies beyond their image. */
 export function isMeshConfigMap(name: string): boolean {
-  return name === 'istio' || (/^istio-/.test(name) && !isInjectorConfigMap(name) && !isOther(name));
+  return name === 'istio' || (name.startsWith('istio-') && !isInjectorConfigMap(name) && !isOther(name));
 }
 
 /** ConfigMaps of istiod that change often or mean nothing for injection. */

@@ -36,18 +36,15 @@ const webhookSuffix = 'sidecar-injector.istio.io';
 
 /** Undefined for a configuration of somebody else. */
 export function webhookSetOf(configuration: MutatingWebhookConfiguration): WebhookSet | undefined {
-  const { metadata, webhooks = [] } = configuration;
-  const name = metadata?.name ?? '';
+  const { metadata = {}, webhooks = [] } = configuration;
+  const { name = '', uid = '', labels = {} } = metadata;
   const isIstios = /^istio-(revision-tag-|sidecar-injector)/.test(name);
   if (!isIstios && !webhooks.some((webhook) => webhook.name.endsWith(webhookSuffix))) {
     return undefined;
   }
-  const identity = {
-    ...labelled('revision', metadata?.labels?.['istio.io/rev']),
-    ...labelled('tag', metadata?.labels?.['istio.io/tag']),
-  };
+  const identity = { ...labelled('revision', labels['istio.io/rev']), ...labelled('tag', labels['istio.io/tag']) };
   return {
-    uid: metadata?.uid ?? '',
+    uid,
     ...identity,
     hash: digest([identity, webhooks.map(withoutBundle)]),
     changedAt: lastModified(configuration),

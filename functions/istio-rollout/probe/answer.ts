@@ -12,7 +12,7 @@ export type Answer =
 
 /** Applies the patch strictly, as the API server does. */
 export function answerOf(pod: Pod, uid: string, { response }: AdmissionReview): Answer {
-  if (response === undefined || response.uid !== uid) {
+  if (response?.uid !== uid) {
     return { failed: 'the injector answered another question' };
   }
   if (!response.allowed) {

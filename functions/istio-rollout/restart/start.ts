@@ -1,6 +1,8 @@
 import { Failure } from '../../../lib/function/failure.ts';
 import { pause } from '../../../lib/pause.ts';
 import type { Pass } from '../pass.ts';
+import type { Code } from '../scan/code.ts';
+import type { Verdict } from '../scan/judge.ts';
 import { evaluate, type Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
 import { backoffMs } from '../state/pending.ts';
@@ -22,23 +24,27 @@ export async function startRestarts(pass: Pass): Promise<void> {
   await store.update((state) => woken(state, now()));
   const asides = new Map<Candidate, Aside>();
   for (const candidate of inOrder(store.state().queue.items, config)) {
-    const { inflight, pacing } = store.state();
-    if (
-      pass.isOver() ||
-      pacing.paused !== undefined ||
-      isFull(inflight, config) ||
-      paceEnd(store.state(), config) > now()
-    ) {
+    if (isHeld(pass)) {
       break;
     }
-    if ((candidate.wait?.until ?? 0) <= now() && hasRoom(inflight, candidate, 0, config)) {
-      const aside = await tryRestart(pass, candidate);
-      if (aside !== undefined) {
-        asides.set(candidate, aside);
-      }
+    const aside = isDue(pass, candidate) ? await tryRestart(pass, candidate) : undefined;
+    if (aside !== undefined) {
+      asides.set(candidate, aside);
     }
   }
   await writeAsides(pass, asides);
+}
+
+/** Nothing at all may begin now. */
+function isHeld(pass: Pass): boolean {
+  const { store, config, now } = pass;
+  const state = store.state();
+  const isEarly = paceEnd(state, config) > now();
+  return pass.isOver() || isEarly || state.pacing.paused !== undefined || isFull(state.inflight, config);
+}
+
+function isDue({ store, config, now }: Pass, candidate: Candidate): boolean {
+  return (candidate.wait?.until ?? 0) <= now() && hasRoom(store.state().inflight, candidate, 0, config);
 }
 
 /** Restarts one workload, if a fresh look at it and its surroundings finds nothing against it. */
@@ -67,28 +73,25 @@ async function reasonAgainst(
   }
   const { staffed, verdict } = finding;
   const { workload } = staffed;
-  switch (verdict.code) {
-    case 'Outdated': {
-      const { mesh } = await knowledge();
-      const wishes = wishesOf(workload, mesh.namespaces[workload.namespace], config);
-      const wait = waitOf(workload, wishes, await survey(workload, verdict.revision), { config, now: now() });
-      return wait === undefined ? undefined : { wait };
-    }
-    case 'Paused':
-      return { wait: { code: verdict.code } };
-    case 'RolloutInProgress':
-    case 'ProbeFailed':
-      return { wait: { code: verdict.code, until: now() + soonMs } };
-    case 'OnDelete':
-    case 'Partitioned':
-    case 'Ineffective':
-    case 'ConfigInvalid':
-      return {
-        block: { reason: verdict.code, ...(verdict.fingerprint !== undefined && { fingerprint: verdict.fingerprint }) },
-      };
-    default:
-      return { drop: true };
+  if (verdict.code !== 'Outdated') {
+    return asideOf(verdict, now());
   }
+  const { mesh } = await knowledge();
+  const wishes = wishesOf(workload, mesh.namespaces[workload.namespace], config);
+  const wait = waitOf(workload, wishes, await survey(workload, verdict.revision), { config, now: now() });
+  return wait === undefined ? undefined : { wait };
+}
+
+const passing: ReadonlySet<Code> = new Set(['RolloutInProgress', 'ProbeFailed']);
+const lasting: ReadonlySet<Code> = new Set(['OnDelete', 'Partitioned', 'Ineffective', 'ConfigInvalid']);
+
+function asideOf({ code, fingerprint }: Verdict, now: number): Aside {
+  if (code === 'Paused' || passing.has(code)) {
+    return { wait: { code, ...(code !== 'Paused' && { until: now + soonMs }) } };
+  }
+  return lasting.has(code)
+    ? { block: { reason: code, ...(fingerprint !== undefined && { fingerprint }) } }
+    : { drop: true };
 }
 
 const tries = 3;
@@ -153,14 +156,10 @@ async function write(pass: Pass, intent: InFlight, { staffed, verdict }: Finding
 
 /** A budget that forbids an eviction, or a policy that forbids the patch, will do so for a while. */
 function asideFor({ kind, message }: Failure, now: number): Aside | undefined {
-  switch (kind) {
-    case 'throttled':
-      return { wait: { code: 'PDB', until: now + soonMs } };
-    case 'impossible':
-      return { block: { reason: `Denied: ${message.slice(0, 200)}` } };
-    default:
-      return undefined;
+  if (kind === 'throttled') {
+    return { wait: { code: 'PDB', until: now + soonMs } };
   }
+  return kind === 'impossible' ? { block: { reason: `Denied: ${message.slice(0, 200)}` } } : undefined;
 }
 
 async function confirm({ store, tell }: Pass, intent: InFlight, { verdict }: Finding): Promise<void> {
@@ -211,15 +210,8 @@ async function writeAsides({ store, tell }: Pass, asides: ReadonlyMap<Candidate,
 }
 
 /** A time that only says when to look again is not news. */
-function isSameWait(before: Wait | undefined, after: Wait): boolean {
-  return (
-    before !== undefined &&
-    before.code === after.code &&
-    (before.until === undefined) === (after.until === undefined) &&
-    !isTimed(after, before)
-  );
+function isSameWait(before: Wait | undefined, { code, until }: Wait): boolean {
+  return before?.code === code && (!timed.has(code) || before.until === until);
 }
 
-function isTimed({ code, until = 0 }: Wait, before: Wait): boolean {
-  return (code === 'Cooldown' || code === 'Window' || code === 'Frozen') && until !== before.until;
-}
+const timed: ReadonlySet<string> = new Set(['Cooldown', 'Window', 'Frozen']);

@@ -21,25 +21,39 @@ export interface Stray {
 }
 
 /** Finds the workload of each pod by the uids of controlling owners. */
-export function join({ workloads, links, pods, unreadable }: Observed): {
-  readonly staffed: readonly Staffed[];
-  readonly strays: readonly Stray[];
-} {
+export function join(observed: Observed): { readonly staffed: readonly Staffed[]; readonly strays: readonly Stray[] } {
+  const { workloads, links, pods, unreadable } = observed;
   const byUid = new Map(workloads.map((workload) => [workload.uid, workload]));
-  const staff = new Map<string, { pod: PodView; link?: Link }[]>();
+  const staff = new Map<string, Member[]>(workloads.map(({ uid }) => [uid, []]));
   const strays: Stray[] = [];
   for (const pod of pods) {
-    const link = pod.owner === undefined ? undefined : links.get(pod.owner.uid);
-    const isBare = link?.kind === 'ReplicaSet' && link.owner === undefined;
-    const owner = isBare ? pod.owner : (link?.owner ?? pod.owner);
-    const workload = owner === undefined ? undefined : byUid.get(owner.uid);
-    if (workload === undefined) {
-      strays.push({ pod, code: strayCode(pod, isBare ? undefined : owner?.kind, unreadable) });
+    const { owner, link } = ownerOf(pod, links);
+    const members = owner === undefined ? undefined : staff.get(owner.uid);
+    if (members === undefined) {
+      strays.push({ pod, code: strayCode(pod, owner?.kind, unreadable) });
     } else {
-      staff.set(workload.uid, [...(staff.get(workload.uid) ?? []), { pod, ...(link && !isBare && { link }) }]);
+      members.push({ pod, ...(link && { link }) });
     }
   }
-  return { staffed: workloads.map((workload) => staffedWith(workload, staff.get(workload.uid) ?? [], links)), strays };
+  const staffed = [...byUid].map(([uid, workload]) => staffedWith(workload, staff.get(uid) ?? [], links));
+  return { staffed, strays };
+}
+
+interface Member {
+  readonly pod: PodView;
+  readonly link?: Link;
+}
+
+/** A ReplicaSet without an owner is what owns its pods. */
+function ownerOf(
+  { owner }: PodView,
+  links: Observed['links'],
+): { readonly owner?: Pick<Link, 'uid'> & { readonly kind: string }; readonly link?: Link } {
+  const link = owner === undefined ? undefined : links.get(owner.uid);
+  if (link?.owner !== undefined) {
+    return { owner: link.owner, link };
+  }
+  return owner === undefined ? {} : { owner };
 }
 
 const restartable = ['Deployment', 'StatefulSet', 'DaemonSet'];
@@ -56,11 +70,7 @@ function strayCode({ owner }: PodView, kind: string | undefined, unreadable: Obs
   return isReadable ? 'OwnerGone' : 'UnsupportedOwner';
 }
 
-function staffedWith(
-  workload: Workload,
-  members: readonly { readonly pod: PodView; readonly link?: Link }[],
-  links: Observed['links'],
-): Staffed {
+function staffedWith(workload: Workload, members: readonly Member[], links: Observed['links']): Staffed {
   const revision = workload.revision ?? newestRevision(workload, links);
   const isCurrent = members.map(({ pod, link }) => isOfPresentTemplate({ ...workload, revision }, pod, link));
   const link = members.find((_member, index) => isCurrent[index])?.link;

@@ -160,10 +160,10 @@ export function newsOf(before: State, after: State, { findings }: Scan): readonl
 
 function noteOn({ uid, reason }: Candidate | Blocked, findings: Scan['findings']): string {
   const verdict = findings.find(({ staffed }) => staffed.workload.uid === uid)?.verdict;
-  const [current, expected] = [verdict?.pod?.proxy?.image ?? 'none', verdict?.expected?.image];
+  const { pod, expected, detail = '' } = verdict ?? {};
   return expected === undefined
-    ? `${reason}: ${verdict?.detail ?? ''}`
-    : `${reason}: proxy ${current}, expected ${expected}`;
+    ? `${reason}: ${detail}`
+    : `${reason}: proxy ${pod?.proxy?.image ?? 'none'}, expected ${expected.image}`;
 }
 
 function blockedNotice(item: Blocked, note: string): Notice[] {

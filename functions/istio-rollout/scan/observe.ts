@@ -5,7 +5,7 @@ import { formatSelector, requirements } from '../../../lib/kube/selector.ts';
 import type { OwnerReference } from '../../../lib/kube/wire.ts';
 import type { Config } from '../config.ts';
 import type { Identity } from '../state/state.ts';
-import { controllerRevisions, resources, type WorkloadKind } from './kinds.ts';
+import { controllerRevisions, resources, type ByKind, type WorkloadKind } from './kinds.ts';
 import { podView, type PodView } from './pod.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
@@ -61,12 +61,12 @@ export async function observe(kube: Kube, config: Config, namespace?: string): P
 }
 
 /** One workload as it is now. */
-export async function readWorkload<Kind extends WorkloadKind>(
+export async function readWorkload(
   kube: Kube,
-  kind: Kind,
+  kind: WorkloadKind,
   place: { readonly namespace: string; readonly name: string },
 ): Promise<Workload | undefined> {
-  const object = await kube.get(resources[kind], place);
+  const object = await kube.get<ByKind[WorkloadKind]>(resources[kind], place);
   return object === undefined ? undefined : workloadOf(kind, object);
 }
 
@@ -110,11 +110,10 @@ function linksOf(kind: Link['kind'], items: readonly MetadataOnly[]): ReadonlyMa
 }
 
 function linkOf(kind: Link['kind'], metadata: MetadataOnly['metadata']): Link {
-  const { name = '', uid = '', ownerReferences, annotations, labels, creationTimestamp = '' } = metadata;
-  const owner = ownerReferences?.find(({ controller }) => controller === true);
-  const revision = annotations?.['deployment.kubernetes.io/revision'];
-  const hash =
-    labels?.['pod-template-hash'] ?? labels?.['rollouts-pod-template-hash'] ?? labels?.['controller-revision-hash'];
+  const { name = '', uid = '', ownerReferences = [], annotations = {}, labels = {}, creationTimestamp = '' } = metadata;
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  const revision = annotations['deployment.kubernetes.io/revision'];
+  const hash = hashLabels.map((label) => labels[label]).find((value) => value !== undefined);
   return {
     kind,
     name,
@@ -125,6 +124,8 @@ function linkOf(kind: Link['kind'], metadata: MetadataOnly['metadata']): Link {
     ...(hash !== undefined && { hash }),
   };
 }
+
+const hashLabels = ['pod-template-hash', 'rollouts-pod-template-hash', 'controller-revision-hash'];
 
 /** ControllerRevisions are asked for only where something hangs on them. */
 async function withRevisions(kube: Kube, place: ListOptions, observed: Observed): Promise<Observed> {

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import type { Code } from './code.ts';
 import { attemptsOf, type Knowledge } from './judge.ts';
 import { lastStamp } from '../restart/steps.ts';
 import { bookkeeping } from '../names.ts';
@@ -32,15 +33,11 @@ export function candidateOf(
 }
 
 /** Paused workloads are looked at in every pass, rollouts by others when they may be over. */
-function waitFor(code: Finding['verdict']['code'], now: number): Wait | undefined {
-  switch (code) {
-    case 'Paused':
-      return { code };
-    case 'RolloutInProgress':
-      return { code, until: now + soonMs };
-    default:
-      return undefined;
+function waitFor(code: Code, now: number): Wait | undefined {
+  if (code === 'RolloutInProgress') {
+    return { code, until: now + soonMs };
   }
+  return code === 'Paused' ? { code } : undefined;
 }
 
 export function isGateway({ template }: Workload): boolean {
@@ -49,23 +46,20 @@ export function isGateway({ template }: Workload): boolean {
   );
 }
 
+const lasting: ReadonlySet<Code> = new Set([
+  'OnDelete',
+  'Partitioned',
+  'UnknownRevision',
+  'OrphanSidecar',
+  'ConfigInvalid',
+  'Ineffective',
+]);
+
 /** Left alone until something changes: told once. */
-export function blockedOf({ staffed, verdict }: Finding): Blocked | undefined {
-  switch (verdict.code) {
-    case 'OnDelete':
-    case 'Partitioned':
-    case 'UnknownRevision':
-    case 'OrphanSidecar':
-    case 'ConfigInvalid':
-    case 'Ineffective':
-      return {
-        ...identityOf(staffed.workload),
-        reason: verdict.code,
-        ...(verdict.fingerprint !== undefined && { fingerprint: verdict.fingerprint }),
-      };
-    default:
-      return undefined;
-  }
+export function blockedOf({ staffed, verdict: { code, fingerprint } }: Finding): Blocked | undefined {
+  return lasting.has(code)
+    ? { ...identityOf(staffed.workload), reason: code, ...(fingerprint !== undefined && { fingerprint }) }
+    : undefined;
 }
 
 /** A restart of ours that is under way although nothing remembers it. */

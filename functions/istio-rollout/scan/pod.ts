@@ -17,33 +17,38 @@ export interface PodView {
 }
 
 /** Undefined for a pod that has ended, is on its way out, or belongs to a kubelet. */
-export function podView({ metadata = {}, spec, status }: Pod, checks: readonly DriftCheck[]): PodView | undefined {
-  const {
-    namespace = '',
-    name = '',
-    uid = '',
-    labels = {},
-    annotations,
-    creationTimestamp = '',
-    ownerReferences,
-  } = metadata;
-  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  const isMirror = annotations?.['kubernetes.io/config.mirror'] !== undefined;
-  if (hasEnded || isMirror || metadata.deletionTimestamp !== undefined) {
+export function podView(pod: Pod, checks: readonly DriftCheck[]): PodView | undefined {
+  const { metadata = {} } = pod;
+  if (!isLive(pod)) {
     return undefined;
   }
-  const owner = ownerReferences?.find(({ controller }) => controller === true);
-  const revisionHash = labels['controller-revision-hash'];
-  const templateGeneration = labels['pod-template-generation'];
-  const proxy = proxyOf({ metadata, ...(spec && { spec }) }, checks);
+  const { namespace = '', name = '', uid = '', creationTimestamp = '' } = metadata;
+  const proxy = proxyOf(pod, checks);
   return {
     namespace,
     name,
     uid,
     createdAt: Date.parse(creationTimestamp),
+    ...originOf(metadata),
+    ...(proxy && { proxy }),
+  };
+}
+
+function isLive({ metadata, status }: Pod): boolean {
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  const isMirror = metadata?.annotations?.['kubernetes.io/config.mirror'] !== undefined;
+  return !hasEnded && !isMirror && metadata?.deletionTimestamp === undefined;
+}
+
+function originOf({
+  labels = {},
+  ownerReferences,
+}: NonNullable<Pod['metadata']>): Pick<PodView, 'owner' | 'revisionHash' | 'templateGeneration'> {
+  const owner = ownerReferences?.find(({ controller }) => controller === true);
+  const { 'controller-revision-hash': revisionHash, 'pod-template-generation': templateGeneration } = labels;
+  return {
     ...(owner && { owner }),
     ...(revisionHash !== undefined && { revisionHash }),
     ...(templateGeneration !== undefined && { templateGeneration }),
-    ...(proxy && { proxy }),
   };
 }

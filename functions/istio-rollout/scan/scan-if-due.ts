@@ -1,8 +1,9 @@
+import type { WebhookSet } from '../mesh/webhooks.ts';
 import type { Pass } from '../pass.ts';
 import { dueScan } from '../state/pending.ts';
-import { counted } from '../state/state.ts';
+import { counted, type State } from '../state/state.ts';
 import { mergeScan, newsOf } from './merge.ts';
-import { scan, type Scan } from './scan.ts';
+import { scan, type Finding, type Scan } from './scan.ts';
 
 /** After so many tries what an injector says is taken even if it does not fit its ConfigMap. */
 const patience = 5;
@@ -37,44 +38,57 @@ export async function scanIfDue(pass: Pass): Promise<Scan | undefined> {
 }
 
 /** What people should know and only logs can tell; what stays the same is told once. */
-function warn({ context: { log }, store }: Pass, { knowledge: { mesh }, unreadable, findings, stale }: Scan): void {
-  const known = store.state();
-  for (const [ref, { parseError, hash }] of Object.entries(mesh.controlPlanes)) {
-    if (parseError !== undefined && known.controlPlanes[ref]?.hash !== hash) {
-      log.warn({ configMap: ref, reason: parseError }, 'values of a control plane cannot be read');
-    }
-  }
-  for (const [name, { hash, revision, tag, injectors }] of Object.entries(mesh.webhooks)) {
-    if (known.webhooks[name]?.hash !== hash) {
-      warnOfWebhooks(log, name, {
-        isUnlabelled: name.startsWith('istio-revision-tag-') && (revision === undefined || tag === undefined),
-        isConditional: injectors.some(({ isConditional }) => isConditional),
-      });
-    }
-  }
-  for (const kind of unreadable) {
-    log.debug({ kind }, 'kind cannot be listed');
-  }
-  for (const revision of stale) {
-    log.warn({ revision }, 'istiod does not inject yet what its ConfigMap says');
-  }
-  for (const { staffed, verdict } of findings) {
-    if (verdict.code === 'ProbeFailed') {
-      const { kind, namespace, name } = staffed.workload;
-      log.warn({ kind, namespace, name, revision: verdict.revision, reason: verdict.detail }, 'probe failed');
-    }
+function warn({ context: { log }, store }: Pass, scan: Scan): void {
+  for (const message of warningsOf(scan, store.state())) {
+    log.warn(message.about, message.text);
   }
 }
 
-function warnOfWebhooks(
-  log: Pass['context']['log'],
-  name: string,
-  { isUnlabelled, isConditional }: { readonly isUnlabelled: boolean; readonly isConditional: boolean },
-): void {
-  if (isUnlabelled) {
-    log.warn({ webhooks: name }, 'revision tag without its labels');
-  }
-  if (isConditional) {
-    log.warn({ webhooks: name }, 'match conditions cannot be evaluated here and count as met');
-  }
+interface Warning {
+  readonly text: string;
+  readonly about: Readonly<Record<string, unknown>>;
+}
+
+function warningsOf(scan: Scan, known: State): readonly Warning[] {
+  const { controlPlanes, webhooks } = scan.knowledge.mesh;
+  const planes = Object.entries(controlPlanes).filter(([ref, { hash }]) => known.controlPlanes[ref]?.hash !== hash);
+  const hooks = Object.entries(webhooks).filter(([name, { hash }]) => known.webhooks[name]?.hash !== hash);
+  return [
+    ...planes.flatMap(([configMap, { parseError }]) =>
+      parseError === undefined
+        ? []
+        : [{ text: 'values of a control plane cannot be read', about: { configMap, reason: parseError } }],
+    ),
+    ...hooks.flatMap(([name, set]) => webhookWarnings(name, set)),
+    ...scan.unreadable
+      .filter((kind) => kind !== 'Rollout')
+      .map((kind) => ({ text: 'kind cannot be listed', about: { kind } })),
+    ...[...scan.stale].map((revision) => ({
+      text: 'istiod does not inject yet what its ConfigMap says',
+      about: { revision },
+    })),
+    ...scan.findings.flatMap(probeWarnings),
+  ];
+}
+
+function webhookWarnings(webhooks: string, { revision, tag, injectors }: WebhookSet): readonly Warning[] {
+  const isTag = webhooks.startsWith('istio-revision-tag-');
+  const isConditional = injectors.some((injector) => injector.isConditional);
+  return [
+    ...(isTag && (revision === undefined || tag === undefined)
+      ? [{ text: 'revision tag without its labels', about: { webhooks } }]
+      : []),
+    ...(isConditional
+      ? [{ text: 'match conditions cannot be evaluated here and count as met', about: { webhooks } }]
+      : []),
+  ];
+}
+
+function probeWarnings({ staffed: { workload }, verdict, injectors = [] }: Finding): readonly Warning[] {
+  const { kind, namespace, name } = workload;
+  const about = { kind, namespace, name, revision: verdict.revision };
+  return [
+    ...(verdict.code === 'ProbeFailed' ? [{ text: 'probe failed', about: { ...about, reason: verdict.detail } }] : []),
+    ...(injectors.length > 1 ? [{ text: 'MultipleInjectors', about: { ...about, webhooks: injectors } }] : []),
+  ];
 }

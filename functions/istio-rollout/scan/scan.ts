@@ -27,6 +27,8 @@ export interface Scanner {
 export interface Finding {
   readonly staffed: Staffed;
   readonly verdict: Verdict;
+  /** The webhooks that were asked, by the name of their configuration. */
+  readonly injectors?: readonly string[];
 }
 
 export interface Scan {
@@ -57,7 +59,9 @@ export async function scan(scanner: Scanner, state: State, namespaces?: readonly
     const answer = answers.get(each.workload.uid);
     const late =
       question !== undefined && answer !== undefined ? judgeAnswered(each, question, answer, knowledge) : undefined;
-    return { staffed: each, verdict: distrust(late ?? verdict ?? { code: 'NoPods' }, stale) };
+    const injectors = question?.injectors.map(({ configuration }) => configuration);
+    const judgement = distrust(late ?? verdict ?? { code: 'NoPods' }, stale);
+    return { staffed: each, verdict: judgement, ...(injectors && { injectors }) };
   });
   const asked = new Set(samples.map(({ revision }) => revision));
   return {

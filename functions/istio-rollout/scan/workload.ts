@@ -88,34 +88,37 @@ function templateOf({ metadata, spec }: GivenTemplate = {}): Pick<Workload, 'tem
   };
 }
 
-function ofDeployment({ metadata, spec, status }: Deployment): Details {
+function ofDeployment(object: Deployment): Details {
+  const { metadata, spec, status } = object;
   const replicas = spec?.replicas ?? 1;
-  const isObserved = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
-  const counts = [status?.updatedReplicas, status?.replicas, status?.availableReplicas].map((count) => count ?? 0);
-  const isFailed = status?.conditions?.some(
-    ({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded',
-  );
+  const isObserved = isObservedIn(object);
+  const counts = [status?.updatedReplicas, status?.replicas, status?.availableReplicas].map(number);
   return {
     ...templateOf(spec?.template),
     selector: spec?.selector ?? {},
     replicas,
     revision: metadata?.annotations?.['deployment.kubernetes.io/revision'],
     isObserved,
-    progress: progressOf(isObserved && counts.every((count) => count === replicas), isObserved && isFailed === true),
-    ...(spec?.paused === true ? { hold: 'Paused' as const } : {}),
+    progress: progressOf(isObserved && counts.every((count) => count === replicas), isObserved && isStuck(object)),
+    ...holdIf(spec?.paused === true, 'Paused'),
     partition: 0,
   };
 }
 
-function ofStatefulSet({ metadata, spec, status }: StatefulSet): Details {
+function isStuck({ status }: Deployment): boolean {
+  const conditions = status?.conditions ?? [];
+  return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
+}
+
+function ofStatefulSet(object: StatefulSet): Details {
+  const { spec, status } = object;
+  const { type, rollingUpdate } = spec?.updateStrategy ?? {};
   const replicas = spec?.replicas ?? 1;
-  const partition = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
-  const onDelete = spec?.updateStrategy?.type === 'OnDelete';
-  const isObserved = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
-  const isOneRevision = status?.currentRevision === status?.updateRevision;
-  const updated = isOneRevision ? replicas : (status?.updatedReplicas ?? 0);
-  const isAvailable = (status?.availableReplicas ?? status?.readyReplicas ?? 0) >= replicas;
-  const isUpdated = onDelete || updated >= Math.max(0, replicas - partition);
+  const partition = number(rollingUpdate?.partition);
+  const isObserved = isObservedIn(object);
+  const updated = status?.currentRevision === status?.updateRevision ? replicas : number(status?.updatedReplicas);
+  const isUpdated = type === 'OnDelete' || updated >= Math.max(0, replicas - partition);
+  const isAvailable = number(status?.availableReplicas ?? status?.readyReplicas) >= replicas;
   return {
     ...templateOf(spec?.template),
     selector: spec?.selector ?? {},
@@ -123,46 +126,47 @@ function ofStatefulSet({ metadata, spec, status }: StatefulSet): Details {
     revision: status?.updateRevision,
     isObserved,
     progress: progressOf(isObserved && isUpdated && isAvailable),
-    ...(onDelete ? { hold: 'OnDelete' as const } : {}),
+    ...holdIf(type === 'OnDelete', 'OnDelete'),
     partition,
   };
 }
 
-function ofDaemonSet({ metadata, spec, status }: DaemonSet): Details {
-  const replicas = status?.desiredNumberScheduled ?? 0;
+function ofDaemonSet(object: DaemonSet): Details {
+  const { metadata, spec, status } = object;
+  const replicas = number(status?.desiredNumberScheduled);
   const onDelete = spec?.updateStrategy?.type === 'OnDelete';
-  const isObserved = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
-  const isUpdated = onDelete || (status?.updatedNumberScheduled ?? 0) >= replicas;
-  const isAvailable = (status?.numberAvailable ?? 0) >= replicas;
+  const isObserved = isObservedIn(object);
+  const isUpdated = onDelete || number(status?.updatedNumberScheduled) >= replicas;
   return {
     ...templateOf(spec?.template),
     selector: spec?.selector ?? {},
     replicas,
     revision: metadata?.annotations?.['deprecated.daemonset.template.generation'],
     isObserved,
-    progress: progressOf(isObserved && isUpdated && isAvailable),
-    ...(onDelete ? { hold: 'OnDelete' as const } : {}),
+    progress: progressOf(isObserved && isUpdated && number(status?.numberAvailable) >= replicas),
+    ...holdIf(onDelete, 'OnDelete'),
     partition: 0,
   };
 }
 
 /** One whose template lives in another workload is that workload's affair. */
-function ofRollout({ metadata, spec, status }: Rollout): Details | undefined {
+function ofRollout({ metadata, spec, status = {} }: Rollout): Details | undefined {
   if (spec?.template === undefined) {
     return undefined;
   }
-  const isObserved = Number(status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
-  const isRestarted = spec.restartAt === undefined || atLeast(status?.restartedAt, spec.restartAt);
+  const { template, selector = {}, replicas = 1, restartAt, paused = false } = spec;
+  const isObserved = Number(status.observedGeneration ?? 0) >= number(metadata?.generation);
+  const isRestarted = restartAt === undefined || atLeast(status.restartedAt, restartAt);
   return {
-    ...templateOf(spec.template),
-    selector: spec.selector ?? {},
-    replicas: spec.replicas ?? 1,
+    ...templateOf(template),
+    selector,
+    replicas,
     revision: undefined,
     isObserved: true, // its generation counts in its own way; the phase tells what matters
-    progress: progressOf(isObserved && isRestarted && status?.phase === 'Healthy', status?.phase === 'Degraded'),
-    ...(spec.paused === true ? { hold: 'Paused' as const } : {}),
+    progress: progressOf(isObserved && isRestarted && status.phase === 'Healthy', status.phase === 'Degraded'),
+    ...holdIf(paused, 'Paused'),
     partition: 0,
-    ...(spec.restartAt === undefined ? {} : { restartAt: spec.restartAt }),
+    ...(restartAt !== undefined && { restartAt }),
   };
 }
 
@@ -172,29 +176,39 @@ function atLeast(time: string | undefined, wanted: string): boolean {
 
 /** Bare ones only: it never replaces pods by itself, which is why they are evicted. */
 function ofReplicas({ metadata, spec, status }: ReplicaSet): Details | undefined {
-  if (metadata?.ownerReferences?.some(({ controller }) => controller === true) === true) {
-    return undefined;
-  }
+  const owners = metadata?.ownerReferences ?? [];
   const replicas = spec?.replicas ?? 1;
-  return {
-    ...templateOf(spec?.template),
-    selector: spec?.selector ?? {},
-    replicas,
-    revision: undefined,
-    isObserved: true,
-    progress: progressOf((status?.availableReplicas ?? 0) >= replicas),
-    hold: 'OnDelete',
-    partition: 0,
-  };
+  return owners.some(({ controller }) => controller === true)
+    ? undefined
+    : {
+        ...templateOf(spec?.template),
+        selector: spec?.selector ?? {},
+        replicas,
+        revision: undefined,
+        isObserved: true,
+        progress: progressOf(number(status?.availableReplicas) >= replicas),
+        hold: 'OnDelete',
+        partition: 0,
+      };
 }
 
 function ofReplicationController({ metadata, spec, status }: ReplicationController): Details | undefined {
   const selector = { matchLabels: spec?.selector ?? {} };
-  return ofReplicas({
-    ...(metadata && { metadata }),
-    spec: { ...spec, selector },
-    ...(status && { status }),
-  } as ReplicaSet);
+  return ofReplicas({ ...(metadata && { metadata }), spec: { ...spec, selector }, ...(status && { status }) });
+}
+
+/** The controller has seen the present generation. */
+function isObservedIn({ metadata, status }: Deployment | StatefulSet | DaemonSet): boolean {
+  return number(status?.observedGeneration) >= number(metadata?.generation);
+}
+
+/** Counts of zero are absent on the wire. */
+function number(count: number | undefined): number {
+  return count ?? 0;
+}
+
+function holdIf(isHeld: boolean, hold: NonNullable<Workload['hold']>): Pick<Workload, 'hold'> {
+  return isHeld ? { hold } : {};
 }
 
 function progressOf(isSettled: boolean, isFailed = false): Progress {

@@ -20,19 +20,22 @@ export function withTrigger(
   now: number,
   { MAX_DEBOUNCE }: Config,
 ): State {
-  const { pending } = state;
-  const firstAt = pending?.firstAt ?? now;
-  const isEverywhere = namespaces === undefined || (pending !== undefined && pending.namespaces === undefined);
-  const dueAt = delayMs === 0 ? Math.min(now, pending?.dueAt ?? now) : Math.min(now + delayMs, firstAt + MAX_DEBOUNCE);
+  const { pending = nothing(now) } = state;
+  const isEverywhere = namespaces === undefined || pending.namespaces === undefined;
+  const dueAt = delayMs === 0 ? Math.min(now, pending.dueAt) : Math.min(now + delayMs, pending.firstAt + MAX_DEBOUNCE);
   const next: Pending = {
-    ...(isEverywhere ? {} : { namespaces: distinct([...(pending?.namespaces ?? []), ...namespaces]) }),
-    reasons: distinct([...(pending?.reasons ?? []), ...reasons]).slice(0, longestReasons),
-    firstAt,
+    ...(isEverywhere ? {} : { namespaces: distinct([...pending.namespaces, ...namespaces]) }),
+    reasons: distinct([...pending.reasons, ...reasons]).slice(0, longestReasons),
+    firstAt: pending.firstAt,
     dueAt,
-    triggers: (pending?.triggers ?? 0) + 1,
+    triggers: pending.triggers + 1,
     attempts: 0,
   };
   return { ...state, pending: next };
+}
+
+function nothing(now: number): Pending {
+  return { namespaces: [], reasons: [], firstAt: now, dueAt: now, triggers: 0, attempts: 0 };
 }
 
 function distinct(values: readonly string[]): readonly string[] {
