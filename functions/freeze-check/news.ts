@@ -3,6 +3,7 @@ import { apiVersion } from '../../lib/kube/resource.ts';
 import { formatInstant } from '../../lib/time/instant.ts';
 import type { FreezeExceptionSpec } from './policy.ts';
 import type { Findings } from './status.ts';
+import { problemText } from './wording.ts';
 
 type News = Pick<EventStep, 'type' | 'reason' | 'note'> & Pick<Partial<EventStep>, 'occasion'>;
 
@@ -22,7 +23,7 @@ export function transitionNews(findings: Findings): EventStep | undefined {
 /** What is wrong with a policy, told when the status does not say so yet. */
 export function problemNews(findings: Findings): EventStep | undefined {
   const { policy, problems } = findings;
-  const note = problems.map(({ message }) => message).join('; ');
+  const note = problemText(problems);
   const isTold = policy.status?.conditions?.some(({ type, message }) => type === 'Ready' && message === note) ?? false;
   return note === '' || isTold ? undefined : newsAbout(findings, { type: 'Warning', reason: 'EvaluationFailed', note });
 }

@@ -19,15 +19,15 @@ import { planStatus, type Findings } from './status.ts';
 export async function reconcile(context: Context<Config>): Promise<void> {
   const started = monotonicMs();
   const { done, findings } = await hold(context, heldKinds(context.config), {});
+  const next = Math.min(Infinity, ...findings.map(({ state }) => state.until ?? Infinity));
+  if (next < Infinity) {
+    context.later('transition', new Date(next), reconcile);
+  }
   const now = context.now().getTime();
   await tell(
     context,
     findings.map((each) => planTelling(each, done, now)),
   );
-  const next = Math.min(Infinity, ...findings.map(({ state }) => state.until ?? Infinity));
-  if (next < Infinity) {
-    context.later('transition', new Date(next), reconcile);
-  }
   observeDuration(context, 'policies', started);
   throwTransient(done);
 }

@@ -6,6 +6,7 @@ import { formatInstant } from '../../lib/time/instant.ts';
 import type { ChangeFreezeStatus, Condition, MaintenanceWindowStatus, Policy, PolicyKind } from './policy.ts';
 import type { Problem } from './problem.ts';
 import type { PolicyState } from './state.ts';
+import { problemText, some } from './wording.ts';
 
 /** What a pass knows about a policy. */
 export interface Findings {
@@ -112,10 +113,9 @@ const inactiveTexts: Readonly<Record<PolicyKind, string>> = {
 
 function readyCondition({ kind, problems }: Findings): Told {
   const [first] = problems;
-  const message = problems.map((problem) => problem.message).join('; ');
   return first === undefined
     ? { type: 'Ready', status: 'True', reason: 'Evaluated', message: `Successfully evaluated ${evaluated[kind]}` }
-    : { type: 'Ready', status: 'False', reason: first.reason, message };
+    : { type: 'Ready', status: 'False', reason: first.reason, message: problemText(problems) };
 }
 
 const evaluated: Readonly<Record<PolicyKind, string>> = {
@@ -136,7 +136,7 @@ function warnings({ blocksAutoscalers = false, contested = [] }: Findings): Told
     type: 'GitOpsDrift',
     status: 'True',
     reason: 'OwnedByApplicationSet',
-    message: `Their ApplicationSet will undo the pause of ${contested.join(', ')}`,
+    message: `Their ApplicationSet will undo the pause of ${some(contested)}`,
   };
   return [...(blocksAutoscalers ? [blocked] : []), ...(contested.length > 0 ? [drift] : [])];
 }

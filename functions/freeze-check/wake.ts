@@ -67,9 +67,8 @@ async function onNamespace(context: Context<Config>, { subjects }: Wake): Promis
 
 /** CronJobs change with each of their runs: nearly always a look at the object and the snapshot is enough. */
 async function onObject(context: Context<Config>, { subjects }: Wake): Promise<void> {
-  for (const subject of subjects) {
-    const { namespace = '', name } = subject;
-    const [kind] = heldKinds(context.config).filter(({ resource }) => resource.kind === subject.kind);
+  for (const { kind: wanted, namespace = '', name } of subjects) {
+    const kind = heldKinds(context.config).find(({ resource }) => resource.kind === wanted);
     const object = kind && (await context.kube.get(kind.resource, { namespace, name }));
     if (kind !== undefined && object !== undefined && (await mayConcern(context, kind, object))) {
       await reconcileAt(context, [kind], { namespace, name });
@@ -77,9 +76,15 @@ async function onObject(context: Context<Config>, { subjects }: Wake): Promise<v
   }
 }
 
-/** Whether somebody holds the object, or a policy that denies now asks for its kind. */
+/**
+ * Whether somebody holds the object, or a policy that denies now asks for its kind. What another controller is known to
+ * undo at once is left to the tick, or the two would chase each other.
+ */
 async function mayConcern(context: Context<Config>, kind: HeldKind, object: KubeObject): Promise<boolean> {
+  if (ownerOf(kind, object) !== undefined) {
+    return kind.contestedBy?.(object) === undefined;
+  }
   const { rules } = await currentPolicies(context);
   const now = context.now().getTime();
-  return ownerOf(kind, object) !== undefined || rules.some((rule) => rule.denying(now).on && asksFor(kind, rule));
+  return rules.some((rule) => rule.denying(now).on && asksFor(kind, rule));
 }

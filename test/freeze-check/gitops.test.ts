@@ -186,6 +186,26 @@ describe('GitOps objects in a freeze', () => {
     );
   });
 
+  it('leaves to the tick what an ApplicationSet undoes at once, so that the two do not chase each other', async () => {
+    const watching = await world.replica({ name: 'watching', environment: { GITOPS_EVENTS: 'argocd' } });
+    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'fleet', uid: 'u-1' };
+    const wanted = application('shop', automated);
+    const made = { ...wanted, metadata: { ...wanted.metadata, ownerReferences: [owner] } };
+    await world.create(applications, made);
+    await world.create(changeFreezes, freeze('holiday', [start, end], { behavior: pausing }));
+    await watching.tick();
+
+    await world.edit(applications, { name: 'shop', namespace: 'argocd' }, (found) => ({
+      ...found,
+      spec: made.spec ?? {},
+    }));
+    await watching.tell('update', applications, made);
+    const onEvent = autosyncOf('shop');
+    await watching.tick();
+
+    expect([onEvent, autosyncOf('shop')]).toEqual([automated, undefined]);
+  });
+
   it('acts on the event of an Application where it is told to watch them', async () => {
     const watching = await world.replica({ name: 'watching', environment: { GITOPS_EVENTS: 'argocd' } });
     await world.create(changeFreezes, freeze('holiday', [start, end], { behavior: pausing }));

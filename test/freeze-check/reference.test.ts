@@ -1,16 +1,17 @@
 import { expect, it } from '@jest/globals';
+import type { Resource } from '../../lib/kube/resource.ts';
 import { changeFreezes, freezeExceptions, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
 import { referenceManifests } from './reference.ts';
 import { openWorld } from './world.ts';
 
-const resources = [changeFreezes, maintenanceWindows, freezeExceptions];
+const resources: readonly Resource[] = [changeFreezes, maintenanceWindows, freezeExceptions];
 
 it('FC-75 the manifests of kube-freeze-operator’s users apply unchanged and are evaluated', async () => {
   const world = await openWorld({ at: '2026-12-25T11:00:00Z' });
   const replica = await world.replica();
   for (const manifest of referenceManifests) {
-    const [resource = changeFreezes] = resources.filter(({ kind }) => kind === manifest.kind);
-    await world.create(resource, structuredClone(manifest) as object);
+    const resource = resources.find(({ kind }) => kind === manifest.kind) ?? changeFreezes;
+    await world.create(resource, structuredClone(manifest));
   }
 
   const answer = await replica.tick();

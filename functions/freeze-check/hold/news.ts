@@ -1,11 +1,9 @@
 import type { EventStep } from '../../../lib/function/plan.ts';
 import { newsAbout, occasionOf, transitionNews } from '../news.ts';
 import type { Findings } from '../status.ts';
+import { some } from '../wording.ts';
 import type { Done } from './act.ts';
 import { isOwner } from './plan.ts';
-
-/** How many objects an Event names. */
-const mostNames = 5;
 
 const failed = { CronJob: 'CronJobUpdateFailed', GitOps: 'GitOpsReconcileFailed' } as const;
 
@@ -19,10 +17,7 @@ export function holdNews(findings: Findings, done: readonly Done[]): readonly Ev
     ),
     ...(['CronJob', 'GitOps'] as const).flatMap((family) => {
       const failures = mine.filter(({ kind, failure }) => kind.family === family && failure !== undefined);
-      const note = failures
-        .slice(0, mostNames)
-        .map(({ failure }) => failure?.message)
-        .join('; ');
+      const note = some(failures.map(({ failure }) => failure?.message ?? ''));
       return failures.length === 0 ? [] : [newsAbout(findings, { type: 'Warning', reason: failed[family], note })];
     }),
     ...drift(findings),
@@ -48,11 +43,8 @@ function updated(findings: Findings, changed: readonly Done[]): EventStep[] {
 }
 
 function told(what: string, objects: readonly Done[]): string {
-  const names = objects
-    .slice(0, mostNames)
-    .map(({ object: { metadata } }) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`);
-  const more = objects.length > mostNames ? ` and ${objects.length - mostNames} more` : '';
-  return objects.length === 0 ? '' : `${what} ${names.join(', ')}${more}`;
+  const names = objects.map(({ object: { metadata } }) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`);
+  return names.length === 0 ? '' : `${what} ${some(names)}`;
 }
 
 function drift(findings: Findings): EventStep[] {
@@ -61,6 +53,6 @@ function drift(findings: Findings): EventStep[] {
   if (contested.length === 0 || isTold) {
     return [];
   }
-  const note = `Their ApplicationSet will undo the pause of ${contested.slice(0, mostNames).join(', ')}`;
+  const note = `Their ApplicationSet will undo the pause of ${some(contested)}`;
   return [newsAbout(findings, { type: 'Warning', reason: 'GitOpsDrift', note })];
 }

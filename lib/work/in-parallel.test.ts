@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals';
+import { inParallel } from './in-parallel.ts';
+
+it('does the work for every item, never more at once than told', async () => {
+  const done: number[] = [];
+  let running = 0;
+  let most = 0;
+
+  await inParallel(3, [1, 2, 3, 4, 5, 6, 7], async (item) => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running -= 1;
+    done.push(item);
+  });
+
+  expect(done.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(most).toBe(3);
+});
+
+it('fails with the first failure', async () => {
+  await expect(inParallel(2, [1, 2], (item) => Promise.reject(new Error(`item ${item}`)))).rejects.toThrow('item 1');
+});
