@@ -3,10 +3,11 @@ import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { identify, livePods, marks, podOf, type Workload } from './workloads.ts';
 
-/** What people see of an injected proxy. */
+/** What people see of a proxy in a pod. */
 export interface Injected {
   readonly image: string;
-  readonly revision: string;
+  /** Absent in a pod that brought its own proxy and was not injected. */
+  readonly revision: string | undefined;
 }
 
 /**
@@ -36,16 +37,17 @@ export async function wouldInject(client: Client, workload: Workload): Promise<I
 export function injectedInto({ metadata, spec }: Pod): Injected | undefined {
   const { containers = [], initContainers = [] } = spec ?? {};
   const proxy = [...containers, ...initContainers].find(({ name }) => name === 'istio-proxy');
-  const status = metadata?.annotations?.['sidecar.istio.io/status'];
-  if (proxy?.image === undefined || status === undefined) {
+  if (proxy?.image === undefined || proxy.image === 'auto') {
     return undefined;
   }
-  const { revision } = JSON.parse(status) as { readonly revision: string };
+  const status = metadata?.annotations?.['sidecar.istio.io/status'] ?? '{}';
+  const { revision } = JSON.parse(status) as { readonly revision?: string };
   return { image: proxy.image, revision };
 }
 
 function differs(expected: Injected, live: Injected | undefined): boolean {
-  return live?.image !== expected.image || live.revision !== expected.revision;
+  const revisions = [live?.revision, expected.revision].filter((revision) => revision !== undefined);
+  return live?.image !== expected.image || new Set(revisions).size > 1;
 }
 
 function isOf(workload: Workload, metadata: Pod['metadata']): boolean {
