@@ -160,9 +160,8 @@ describe('the import into the Corefile', () => {
     );
 
     expect(plan.steps).toEqual([]);
-    expect(plan.conditions).toMatchObject([
-      { type: 'NotConfigured', message: expect.stringContaining('import, volume, mount') as string },
-    ]);
+    expect(plan.conditions).toMatchObject([{ type: 'NotConfigured' }]);
+    expect(plan.conditions[0]?.message).toContain('import, volume, mount');
     expect(plan.facts).toMatchObject({ imported: false, volume: false, mount: false, version: '1.11.1' });
   });
 

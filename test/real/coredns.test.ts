@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { checkConfiguration } from '../../functions/coredns-sync/check.ts';
 import { parseCorefile } from '../../functions/coredns-sync/corefile/parse.ts';
 import { judgeReload, parseReload } from '../../functions/coredns-sync/reload.ts';
 import {
@@ -147,6 +148,39 @@ describe('server blocks', () => {
 
     expect(answers).toEqual([toIngress, toIngress, 'world']);
     expect(mail).toBe('world');
+  });
+
+  it('CS-32 rules under a key of coredns-custom are answered from', async () => {
+    const { [key]: text = '' } = files([rule('api.example.com')], 'grouped');
+    const server = await site.start({
+      corefile: ({ port, common, cluster, forward, mountPath }) =>
+        `.:${port} {\n    ${common}\n    import ${mountPath}/*.override\n    ${cluster}\n    ${forward}\n}\nimport ${mountPath}/*.server\n`,
+      files: { 'coredns-sync.override': text },
+    });
+    const answer = await outcome(server, 'api.example.com');
+    await server.stop();
+
+    expect(answer).toBe(toIngress);
+  });
+
+  it('rules beside the blocks start well and break the target for the whole cluster, which our check foresees', async () => {
+    const rules = files([rule('a.example.com'), rule('b.example.com')], 'exact');
+    let corefile = '';
+    function beside(place: Place): string {
+      const { port, common, cluster, forward, mountPath } = place;
+      const everywhere = common.replace('bind 127.0.0.1', ''); // as in a cluster: the wrong block asks for the same address
+      corefile = `.:${port} {\n    ${everywhere}\n    ${cluster}\n    ${forward}\n}\nimport ${mountPath}/*.server\n`;
+      return corefile;
+    }
+    const server = await site.start({ corefile: beside, files: rules });
+    const answers = await Promise.all(['a.example.com', ingress.slice(0, -1)].map((name) => outcome(server, name)));
+    const path = `${server.volume.directory}/${key}`;
+    await server.stop();
+
+    expect(answers).toEqual(['SERVFAIL', 'SERVFAIL']);
+    expect(checkConfiguration(corefile, new Map(), new Map([[path, rules[key] ?? '']]))).toMatchObject([
+      { file: path },
+    ]);
   });
 
   it.each([

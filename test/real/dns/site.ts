@@ -88,7 +88,11 @@ export async function openDnsSite(): Promise<DnsSite> {
     });
     const path = join(directory, `${name}.Corefile`);
     writeFileSync(path, text);
-    const running = await processes.start({ name, file: binary(part), args: ['-conf', path] });
+    const running = await processes.start({
+      name,
+      file: binary(part),
+      args: ['-conf', path, '-dns.port', String(port)],
+    });
     void running.ended.then(() => taken.delete(port));
     return { running, port, volume };
   }
