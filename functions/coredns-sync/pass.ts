@@ -7,7 +7,7 @@ import type { Policy } from './policy.ts';
 import type { SourceRecord } from './record.ts';
 import { compareBytes, hostKey } from './rule.ts';
 import { modeFor } from './shard-plan.ts';
-import { bytesOf, renderShard, rulesIn, shardOf, type Shard } from './shard.ts';
+import { estimateBytes, rulesIn, shardOf, type Shard } from './shard.ts';
 import type { Listed, Unread } from './sources/list.ts';
 import type { Conditions, Layout, State, Summary } from './state.ts';
 
@@ -124,7 +124,7 @@ export function hostsIn(shard: Shard, policy: Policy): readonly string[] {
 
 function sizeOf({ policy, facts }: Seen, claims: readonly Claim[]): number {
   const { mode } = modeFor(policy, facts, { shards: 1, claims });
-  return bytesOf(renderShard(0, claims, policy, mode));
+  return estimateBytes(claims, policy, mode);
 }
 
 function layoutFor({ policy, facts, state }: Seen, bytes: number, records: readonly SourceRecord[]): Layout {
@@ -151,9 +151,9 @@ function largestShard(
   { shards }: Layout,
 ): number {
   const parts = Map.groupBy(claims, (claim) => shardOf(hostKey(claim), shards));
-  const sizes = [...parts].map(([index, part]) => {
+  const sizes = [...parts.values()].map((part) => {
     const { mode } = modeFor(policy, facts, { shards, claims: part });
-    return bytesOf(renderShard(index, part, policy, mode));
+    return estimateBytes(part, policy, mode);
   });
   return Math.max(0, ...sizes);
 }

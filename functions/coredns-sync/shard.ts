@@ -93,6 +93,13 @@ export function renderShard(index: number, claims: readonly Claim[], policy: Pol
   };
 }
 
+/** The same in bytes, without the checks: large sets are measured more often than they are written. */
+export function estimateBytes(claims: readonly Claim[], policy: Policy, mode: RenderMode): number {
+  const targets = policy.mappings.map(({ target }) => target);
+  const { rules = '' } = renderRules(rulesOf(claims, targets), { mode, key: 'rules' });
+  return Buffer.byteLength(rules) + Buffer.byteLength(formatClaims(claims));
+}
+
 export function bytesOf({ claims, rules }: ShardContent): number {
   return Buffer.byteLength(rules) + Buffer.byteLength(formatClaims(claims));
 }

@@ -1,0 +1,152 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { bundle } from '../../deploy/bundle.ts';
+import { launch } from '../../deploy/launch.ts';
+import { coreConfigMap, coreDeployment, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
+import { configMaps, deployments, ingresses, namespaces } from '../../lib/kube/resource.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { ingressOf } from '../coredns-sync/world.ts';
+import { binaryEvent, send } from '../http.ts';
+import { median, type Figure } from './measure/figure.ts';
+import { start, type Started } from './measure/program.ts';
+
+export const about = 'coredns-sync with 1,000 and 20,000 Ingresses: what one more Ingress costs, and a full pass';
+
+const sizes = [1000, 20_000] as const;
+const events = 200;
+
+interface Measured {
+  readonly ms: readonly number[];
+  readonly cpuMs: number;
+  readonly calls: number;
+  readonly kib: number;
+  readonly peakMb: number;
+}
+
+export async function run(): Promise<readonly Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'kube-reflex-bench-'));
+  const { file } = await bundle(resolve(import.meta.dirname, '../../functions/coredns-sync'), directory);
+  const [small, large] = [await measure(sizes[0], directory, file), await measure(sizes[1], directory, file)];
+  await rm(directory, { recursive: true });
+  return [
+    {
+      what: 'event to committed rules, median: 20,000 against 1,000',
+      value: median(large.ms) / median(small.ms),
+      unit: '×',
+      bar: { atMost: 1.5 },
+      measured: `${latency(large)} at 20,000; ${latency(small)} at 1,000`,
+    },
+    {
+      what: 'CPU of an event: 20,000 against 1,000',
+      value: large.cpuMs / small.cpuMs,
+      unit: '×',
+      bar: { atMost: 1.5 },
+      measured: `${large.cpuMs.toFixed(1)} ms at 20,000, ${small.cpuMs.toFixed(1)} ms at 1,000`,
+    },
+    count('calls of an event at 20,000', large.calls, 8, `${small.calls.toFixed(1)} at 1,000`),
+    count('KiB moved by an event at 20,000', large.kib, 256, `${small.kib.toFixed(0)} KiB at 1,000`),
+    {
+      what: 'most memory of a full pass at 20,000',
+      value: large.peakMb,
+      unit: 'MB',
+      bar: { atMost: 150 },
+      measured: `${small.peakMb.toFixed(0)} MB at 1,000`,
+    },
+  ];
+}
+
+function latency({ ms }: Measured): string {
+  const sorted = ms.toSorted((a, b) => a - b);
+  return `p50 ${median(ms).toFixed(1)} ms, p99 ${(sorted[Math.floor(sorted.length * 0.99)] ?? 0).toFixed(1)} ms`;
+}
+
+function count(what: string, value: number, atMost: number, measured: string): Figure {
+  return { what, value, unit: '', bar: { atMost }, measured };
+}
+
+async function measure(size: number, directory: string, file: string): Promise<Measured> {
+  const sandbox = await startSandbox({ controllers: false, historyLimit: 100 });
+  const program = await startFunction(sandbox, directory, file);
+  try {
+    const url = program.urls[0] ?? new URL('http://127.0.0.1');
+    await fill(sandbox, size, url);
+    const { peakMb } = await program.usage();
+    await tellOf(sandbox, url, 'warm');
+    const before = await figures(url);
+    const { cpuMs } = await program.usage();
+    const ms: number[] = [];
+    for (let index = 0; index < events; index += 1) {
+      ms.push(await tellOf(sandbox, url, `new-${index}`));
+    }
+    const after = await figures(url);
+    return {
+      ms,
+      peakMb,
+      cpuMs: ((await program.usage()).cpuMs - cpuMs) / events,
+      calls: (after.calls - before.calls) / events,
+      kib: (after.bytes - before.bytes) / events / 1024,
+    };
+  } finally {
+    await program.stop();
+    await sandbox.close();
+  }
+}
+
+async function startFunction(sandbox: Sandbox, directory: string, file: string): Promise<Started> {
+  const kubeconfig = join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, JSON.stringify(sandbox.kubeconfig));
+  const { flags, environment } = launch({ compileCache: join(directory, 'cache') });
+  const settings = {
+    KUBECONFIG: kubeconfig,
+    PORT: '0',
+    DRAIN_SECONDS: '0',
+    LOG_LEVEL: 'info',
+    POD_NAMESPACE: 'kube-reflex',
+    COREDNS_AUTO_CONFIGURE: 'true',
+    MIN_WRITE_INTERVAL_MS: '0',
+  };
+  return start({ file, flags, environment: { ...environment, ...settings } });
+}
+
+/** CoreDNS mounts all shards before there are Ingresses; one tick then finds them all. */
+async function fill({ api }: Sandbox, size: number, url: URL): Promise<void> {
+  for (const name of ['kube-reflex', 'shop']) {
+    await api.create(namespaces, { metadata: { name } });
+  }
+  await api.create(configMaps, coreConfigMap(corefile));
+  await api.create(deployments, coreDeployment);
+  await tick(url);
+  for (let index = 0; index < size; index += 1) {
+    await api.create(ingresses, ingressOf(`web-${index}`, [`host-${index}.shop.example.com`]));
+  }
+  await tick(url);
+}
+
+async function tick(url: URL): Promise<void> {
+  const { status } = await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+  if (status !== 204) {
+    throw new Error(`a tick was answered with ${status}`);
+  }
+}
+
+/** Milliseconds from the event of a new Ingress to its answer, which says that the rules are written. */
+async function tellOf({ api }: Sandbox, url: URL, name: string): Promise<number> {
+  await api.create(ingresses, ingressOf(name, [`${name}.shop.example.com`]));
+  const about = { kind: 'Ingress', apiVersion: 'networking.k8s.io/v1', namespace: 'shop', name };
+  const started = performance.now();
+  const { status } = await send(url, binaryEvent({ type: 'dev.knative.apiserver.ref.add', ...about }));
+  if (status !== 204) {
+    throw new Error(`the event about ${name} was answered with ${status}`);
+  }
+  return performance.now() - started;
+}
+
+async function figures(url: URL): Promise<{ readonly calls: number; readonly bytes: number }> {
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  function sum(metric: string): number {
+    const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`));
+    return lines.reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+  return { calls: sum('kube_reflex_api_calls_total'), bytes: sum('kube_reflex_api_bytes_total') };
+}
