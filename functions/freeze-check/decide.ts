@@ -53,7 +53,11 @@ export function decide(question: Question, { rules, exceptions }: Policies, warn
     ...(exception === undefined ? {} : { exception }),
     warnings: by.get('Warn') ?? [],
     audits: by.get('Audit') ?? [],
-    upcoming: concerned.filter((rule) => beginsWithin(rule, question.now, warnAheadMs)),
+    upcoming: concerned.filter(
+      (rule) =>
+        beginsWithin(rule, question.now, warnAheadMs) &&
+        enforcementIn(rule.policy, question.namespaceLabels) !== 'Audit',
+    ),
   };
 }
 

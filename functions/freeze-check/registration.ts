@@ -124,7 +124,7 @@ function notOurselves(
     name: 'not-ourselves',
     expression:
       SELF_USERNAME === undefined
-        ? `!(${JSON.stringify(ownGroup(namespace))} in request.userInfo.groups)`
-        : `request.userInfo.username != ${JSON.stringify(SELF_USERNAME)}`,
+        ? `!(has(request.userInfo.groups) && ${JSON.stringify(ownGroup(namespace))} in request.userInfo.groups)`
+        : `!(has(request.userInfo.username) && request.userInfo.username == ${JSON.stringify(SELF_USERNAME)})`,
   };
 }
