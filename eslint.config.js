@@ -155,7 +155,10 @@ export default defineConfig(
   },
   pure(['functions/*/{plan,decide,schedule,render}*.ts'], [otherFunction, testCode]),
   pure(['functions/*/*/{plan,decide,schedule,render}*.ts'], [otherFunctionFromFolder, testCode]),
-  pure(['lib/function/{plan,failure}.ts', 'lib/kube/{selector,wire}.ts'], [anyFunction, testCode]),
+  pure(
+    ['lib/function/{plan,failure}.ts', 'lib/kube/{selector,wire,quantity}.ts', 'lib/time/*.ts'],
+    [anyFunction, testCode],
+  ),
   {
     files: ['lib/main.ts', 'lib/cli/**/*.ts', 'test/**/*.ts', 'deploy/select.ts'],
     rules: { 'no-restricted-syntax': 'off' },

@@ -45,8 +45,9 @@ describe('a decision', () => {
         const read = spans.map(([from, to], index) => freeze(`f${index}`, from, to));
         const { objections } = decide(question, { rules: read, exceptions: [] }, 0);
         const clear = clearAfter(read, now);
-        const isDenied = (at: number): boolean =>
-          spans.some(([from, to]) => Date.parse(from) <= at && at < Date.parse(to));
+        function isDenied(at: number): boolean {
+          return spans.some(([from, to]) => Date.parse(from) <= at && at < Date.parse(to));
+        }
 
         expect(objections.length > 0).toBe(isDenied(now));
         expect(clear !== undefined && !isDenied(clear)).toBe(true);

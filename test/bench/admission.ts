@@ -9,6 +9,7 @@ import { startSandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send } from '../http.ts';
 import { median, ratio, type Figure } from './measure/figure.ts';
 import { benchProgram, start, type Started } from './measure/program.ts';
+import { missing, pace, review, type Pace } from './measure/pace.ts';
 import { podReview } from './measure/reviews.ts';
 import { webhookCertificates } from './measure/site.ts';
 import { inTurns } from './measure/turns.ts';
@@ -21,13 +22,6 @@ const pool = 'cpu-worker-0';
 const path = '/mutate?timeout=3s';
 const perRound = 500;
 const connections = 8;
-
-interface Pace {
-  readonly perSecond: number;
-  readonly cpuMicros: number;
-  readonly p50: number;
-  readonly p99: number;
-}
 
 const reviews = [5_000, 20_000].flatMap((bytes) =>
   [false, true].map((rich) => ({
@@ -96,7 +90,7 @@ async function untilPatched(served: Started, ca: Buffer): Promise<string> {
   const [events = missing()] = served.urls;
   for (;;) {
     await send(events, binaryEvent({ type: 'dev.knative.sources.ping' }));
-    const answer = await review(served, { body: reviews[0]?.body ?? '', agent }).catch(() => '{}');
+    const answer = await review(served, { path, body: reviews[0]?.body ?? '', agent }).catch(() => '{}');
     const { response } = JSON.parse(answer) as { readonly response?: { readonly patch?: string } };
     if (response?.patch !== undefined) {
       agent.destroy();
@@ -105,43 +99,8 @@ async function untilPatched(served: Started, ca: Buffer): Promise<string> {
   }
 }
 
-async function measure(program: Started, body: string, ca: Buffer): Promise<Pace> {
-  const agent = new https.Agent({ ca, servername: host, keepAlive: true, maxSockets: connections });
-  const times: number[] = [];
-  let left = perRound;
-  async function sender(): Promise<void> {
-    while (left > 0) {
-      left -= 1;
-      const sent = performance.now();
-      await review(program, { body, agent });
-      times.push(performance.now() - sent);
-    }
-  }
-  const before = await program.usage();
-  const started = performance.now();
-  await Promise.all(Array.from({ length: connections }, sender));
-  const seconds = (performance.now() - started) / 1000;
-  const after = await program.usage();
-  agent.destroy();
-  const sorted = times.toSorted((one, other) => one - other);
-  return {
-    perSecond: perRound / seconds,
-    cpuMicros: ((after.cpuMs - before.cpuMs) * 1000) / perRound,
-    p50: sorted[Math.floor(perRound / 2)] ?? Number.NaN,
-    p99: sorted[Math.floor(perRound * 0.99)] ?? Number.NaN,
-  };
-}
-
-async function review(
-  { urls }: Started,
-  { body, agent }: { readonly body: string; readonly agent: https.Agent },
-): Promise<string> {
-  const url = urls.at(-1) ?? missing();
-  const answer = await send(url, { path, headers: { 'content-type': 'application/json' }, body, agent });
-  if (answer.status !== 200) {
-    throw new Error(`${url.href} answered ${answer.status}`);
-  }
-  return answer.body;
+function measure(program: Started, body: string, ca: Buffer): Promise<Pace> {
+  return pace(program, { path, body, reviews: perRound, connections, ca, host });
 }
 
 function compare(what: string, served: readonly Pace[], floor: readonly Pace[]): Figure[] {
@@ -168,8 +127,4 @@ function compare(what: string, served: readonly Pace[], floor: readonly Pace[]):
       measured: `${told('perSecond', '/s')}, p50 ${told('p50', 'ms', 2)}, p99 ${told('p99', 'ms', 2)}`,
     },
   ];
-}
-
-function missing(): never {
-  throw new Error('the program tells no address');
 }

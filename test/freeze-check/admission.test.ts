@@ -341,8 +341,9 @@ describe('selectors', () => {
 
   it('FC-32 a new schedule of a CronJob is a rollout', async () => {
     await frozen(['ROLL_OUT'], { target: { kinds: ['CronJob'] } });
-    const cronJob = (schedule: string): KubeObject =>
-      ({ metadata: { name: 'report' }, spec: { schedule } }) as KubeObject;
+    function cronJob(schedule: string): KubeObject {
+      return { metadata: { name: 'report' }, spec: { schedule } } as KubeObject;
+    }
 
     expect(
       await gate.ask({

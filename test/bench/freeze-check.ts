@@ -1,0 +1,223 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundle } from '../../deploy/bundle.ts';
+import { launch } from '../../deploy/launch.ts';
+import freezeCheck from '../../functions/freeze-check/index.ts';
+import { changeFreezes, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
+import { apiVersion, customResourceDefinitions, namespaces } from '../../lib/kube/resource.ts';
+import { reviewOf } from '../../lib/review/review.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { freeze, nightly } from '../freeze-check/objects.ts';
+import { deployment } from '../freeze-check/reviews.ts';
+import { send } from '../http.ts';
+import { median, ratio, type Figure } from './measure/figure.ts';
+import { missing, pace, review, type Pace } from './measure/pace.ts';
+import { benchProgram, start, type Started } from './measure/program.ts';
+import { webhookCertificates } from './measure/site.ts';
+import { inTurns } from './measure/turns.ts';
+
+export const about = 'reviews of Deployments that policies refuse, over TLS on one core, against node:https alone';
+
+const host = 'freeze-check-webhook.default.svc';
+const path = '/validate-freeze-operator-io-v1alpha1-workloads?timeout=5s';
+const round = { path, reviews: 200, connections: 8, host };
+
+/** All are closed now and for the next hour, whenever the bench runs: the API server's answer is always no. */
+const hour = new Date().getUTCHours();
+const openHours = Array.from({ length: 24 }, (_, each) => each).filter(
+  (each) => each !== hour && each !== (hour + 1) % 24,
+);
+const schedules = {
+  daily: `0 ${(hour + 12) % 24} * * *`,
+  hourly: `0 ${openHours.join(',')} * * *`,
+  'every 5 minutes': `*/5 ${openHours.join(',')} * * *`,
+  'every minute': `* ${openHours.join(',')} * * *`,
+};
+type Density = keyof typeof schedules;
+
+interface Place {
+  readonly sandbox: Sandbox;
+  readonly floor: Started;
+  readonly served: Started;
+  readonly ca: Buffer;
+}
+
+export async function run(): Promise<readonly Figure[]> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const place = await openPlace(stack);
+    const figures: Figure[] = [];
+    for (const count of [1, 10, 100, 500]) {
+      figures.push(...(await atCount(place, count)));
+    }
+    const { residentMb } = await place.served.usage();
+    const memory = { what: 'resident memory after all that', unit: 'MB', measured: '' } as const;
+    return [...figures, await listsPerReview(place), await untilDenied(place), { ...memory, value: residentMb }];
+  } finally {
+    await stack.disposeAsync();
+  }
+}
+
+async function openPlace(stack: AsyncDisposableStack): Promise<Place> {
+  const directory = await mkdtemp(join(tmpdir(), 'kube-reflex-bench-'));
+  stack.defer(() => rm(directory, { recursive: true }));
+  const certificates = await webhookCertificates(join(directory, 'certificates'), host);
+  const sandbox = await startSandbox({ controllers: false });
+  stack.defer(() => sandbox.close());
+  for (const kind of freezeCheck.kinds ?? []) {
+    await sandbox.api.create(customResourceDefinitions, kind);
+  }
+  await sandbox.api.create(namespaces, { metadata: { name: 'prod', labels: { env: 'prod' } } });
+  await writeFile(join(directory, 'kubeconfig'), JSON.stringify(sandbox.kubeconfig));
+  const built = await bundle('functions/freeze-check', directory);
+  const { flags, environment } = launch({ compileCache: join(directory, 'cache') });
+  const settings = {
+    KUBECONFIG: join(directory, 'kubeconfig'),
+    CERT_DIR: certificates,
+    PORT: '0',
+    TLS_PORT: '0',
+    DRAIN_SECONDS: '0',
+    LOG_LEVEL: 'warn',
+  };
+  const served = await start({ file: built.file, flags, core: 0, environment: { ...environment, ...settings } });
+  stack.defer(async () => {
+    await served.stop();
+  });
+  const mounted = join(certificates, '..data');
+  const floor = await start({ ...benchProgram('review.cjs', { CERT_DIR: mounted, PATCH: '[]' }), core: 0 });
+  stack.defer(async () => {
+    await floor.stop();
+  });
+  return { sandbox, floor, served, ca: await readFile(join(mounted, 'ca.crt')) };
+}
+
+/** So many policies of each density in turn. */
+async function atCount(place: Place, count: number): Promise<Figure[]> {
+  const paces = new Map<Density, readonly Pace[]>();
+  const figures: Figure[] = [];
+  for (const [density, schedule] of Object.entries(schedules) as [Density, string][]) {
+    await setPolicies(place.sandbox, count, schedule);
+    await untilVerdict(place, false);
+    const { served, floor } = await inTurns(
+      {
+        floor: () => pace(place.floor, { ...round, body: rollout, ca: place.ca }),
+        served: () => pace(place.served, { ...round, body: rollout, ca: place.ca }),
+      },
+      { rounds: 3, warmUp: 1 },
+    );
+    paces.set(density, served);
+    figures.push({
+      what: `${count} policies that open ${density}, CPU per review`,
+      value: ratio(cpuOf(served), cpuOf(floor)),
+      unit: '×',
+      ...(count === 100 ? { bar: { atMost: 4 } } : {}),
+      measured: `${told(served)}; floor ${told(floor)}`,
+    });
+  }
+  const daily = cpuOf(paces.get('daily') ?? []);
+  const dense = cpuOf(paces.get('every minute') ?? []);
+  const measured = `${median(dense).toFixed(0)} µs / ${median(daily).toFixed(0)} µs`;
+  const flat = { what: `${count} policies, every minute against daily`, unit: '×', bar: { atMost: 1.3 } } as const;
+  return [...figures, { ...flat, value: median(dense) / median(daily), measured }];
+}
+
+async function setPolicies({ api }: Sandbox, count: number, schedule: string): Promise<void> {
+  for (const { metadata } of api.list(maintenanceWindows)) {
+    await api.remove(maintenanceWindows, { name: metadata?.name ?? '' });
+  }
+  const windows = [{ name: 'w', schedule, duration: '1m' }];
+  for (let index = 0; index < count; index += 1) {
+    const policy = nightly(`p${index}`, { timezone: 'Europe/Berlin', windows: inUtc(windows) });
+    await api.create(maintenanceWindows, {
+      apiVersion: apiVersion(maintenanceWindows),
+      kind: 'MaintenanceWindow',
+      ...policy,
+    });
+  }
+}
+
+/** The hours above are of UTC, whatever the zone of the policy. */
+function inUtc<T extends { readonly schedule: string }>(windows: readonly T[]): readonly T[] {
+  return windows.map((window) => ({ ...window, schedule: `CRON_TZ=UTC ${window.schedule}` }));
+}
+
+const rollout = JSON.stringify(
+  reviewOf({
+    uid: 'bench',
+    kind: { group: 'apps', version: 'v1', kind: 'Deployment' },
+    resource: { group: 'apps', version: 'v1', resource: 'deployments' },
+    namespace: 'prod',
+    name: 'web',
+    operation: 'UPDATE',
+    userInfo: { username: 'dev@x', groups: ['system:authenticated'] },
+    object: deployment({ image: 'web:2', annotations: { filler: 'x'.repeat(3_000) } }),
+    oldObject: deployment({ annotations: { filler: 'x'.repeat(3_000) } }),
+    options: null,
+  }),
+);
+
+/** Asks until the answer is the one wanted; returns how long that took. */
+async function untilVerdict({ served, ca }: Place, wanted: boolean): Promise<number> {
+  const agent = new https.Agent({ ca, servername: host, keepAlive: true });
+  const started = performance.now();
+  for (;;) {
+    const answer = await review(served, { path, body: rollout, agent });
+    const { response } = JSON.parse(answer) as { readonly response?: { readonly allowed?: boolean } };
+    if (response?.allowed === wanted) {
+      agent.destroy();
+      return performance.now() - started;
+    }
+  }
+}
+
+/** At a hundred reviews a second: readings are shared for as long as they may be. */
+async function listsPerReview(place: Place): Promise<Figure> {
+  const before = await listCalls(place.served);
+  const started = performance.now();
+  while (performance.now() - started < 5_000) {
+    await pace(place.served, { ...round, reviews: 20, body: rollout, ca: place.ca });
+  }
+  const perSecond = ((await listCalls(place.served)) - before) / ((performance.now() - started) / 1000);
+  const what = 'list calls per review at 100 reviews a second';
+  return { what, value: perSecond / 100, unit: '', bar: { atMost: 0.05 }, measured: `${perSecond.toFixed(1)} lists/s` };
+}
+
+async function listCalls({ urls }: Started): Promise<number> {
+  const [url = missing()] = urls;
+  const { body } = await send(url, { method: 'GET', path: '/metrics' });
+  const counts = body.matchAll(/^kube_reflex_api_calls_total\{[^}]*verb="list"[^}]*\} (\d+)/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+/** From the creation of a freeze to the first refusal, in multiples of POLICY_MAX_AGE. */
+async function untilDenied(place: Place): Promise<Figure> {
+  await setPolicies(place.sandbox, 0, schedules.daily);
+  const times: number[] = [];
+  for (let turn = 0; turn < 10; turn += 1) {
+    await untilVerdict(place, true);
+    const policy = freeze('now', ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z']);
+    await place.sandbox.api.create(changeFreezes, {
+      apiVersion: apiVersion(changeFreezes),
+      kind: 'ChangeFreeze',
+      ...policy,
+    });
+    times.push(await untilVerdict(place, false));
+    await place.sandbox.api.remove(changeFreezes, { name: 'now' });
+  }
+  const longest = Math.max(...times);
+  const what = 'policy created to first refusal, against POLICY_MAX_AGE';
+  return { what, value: longest / 1000, unit: '×', bar: { atMost: 1.1 }, measured: `longest ${longest.toFixed(0)} ms` };
+}
+
+function cpuOf(paces: readonly Pace[]): readonly number[] {
+  return paces.map(({ cpuMicros }) => cpuMicros);
+}
+
+function told(paces: readonly Pace[]): string {
+  const [cpu = 0, p50 = 0, p99 = 0] = [cpuOf(paces), paces.map((each) => each.p50), paces.map((each) => each.p99)].map(
+    median,
+  );
+  return `${cpu.toFixed(0)} µs, p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`;
+}
