@@ -9,7 +9,9 @@ export interface DnsClient extends Disposable {
   ask(name: string, type?: Type): Promise<Answer>;
 }
 
+/** As the resolver of the C library does it by default. */
 const patienceMs = 5000;
+const attempts = 2;
 
 export async function openDnsClient(port: number): Promise<DnsClient> {
   const socket = createSocket('udp4');
@@ -33,6 +35,7 @@ export async function openDnsClient(port: number): Promise<DnsClient> {
   };
 }
 
+/** A packet may get lost on a busy machine. */
 function overUdp(
   socket: Socket,
   packet: Buffer,
@@ -40,13 +43,22 @@ function overUdp(
   waiting: Map<number, (answer: Answer) => void>,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      waiting.delete(id);
-      reject(new Error(`no answer to ${packet.toString('latin1', 12)} within ${patienceMs / 1000} s`));
+    let left = attempts;
+    const timer = setInterval(() => {
+      left -= 1;
+      if (left > 0) {
+        socket.send(packet);
+      } else {
+        settle();
+        reject(new Error(`no answer to ${attempts} questions for ${packet.toString('latin1', 12)}`));
+      }
     }, patienceMs);
-    waiting.set(id, (answer) => {
-      clearTimeout(timer);
+    function settle(): void {
+      clearInterval(timer);
       waiting.delete(id);
+    }
+    waiting.set(id, (answer) => {
+      settle();
       resolve(answer);
     });
     socket.send(packet);
