@@ -349,6 +349,34 @@ describe('writing a plan', () => {
     await expect(kube.run({ steps: [step] })).resolves.toEqual([{ step }]);
   });
 
+  it('names an Event by what it tells, or by its occasion however it is worded', async () => {
+    const names: string[] = [];
+    const { kube } = await cluster(({ body }, response) => {
+      names.push((JSON.parse(body) as { metadata: { name: string } }).metadata.name);
+      json(response, 201, {});
+    });
+    const event = { do: 'event', about: { metadata: place }, type: 'Normal', reason: 'Done' } as const;
+
+    await kube.run({
+      steps: [
+        { ...event, note: 'x' },
+        { ...event, note: 'x' },
+        { ...event, note: 'y' },
+      ],
+    });
+    await kube.run({
+      steps: [
+        { ...event, note: 'x', occasion: 'monday' },
+        { ...event, note: 'y', occasion: 'monday' },
+        { ...event, note: 'x', occasion: 'tuesday' },
+      ],
+    });
+
+    const [one, same, other, monday, reworded, tuesday] = names;
+    expect([same, reworded]).toEqual([one, monday]);
+    expect(new Set([one, other, monday, tuesday]).size).toBe(4);
+  });
+
   it.each([
     ['a failed test of a JSON patch', 422, {}, 'conflict'],
     ['an object that vanished', 404, {}, 'conflict'],

@@ -288,6 +288,26 @@ describe('freeze-check and the real API server', () => {
     expect(reply.body.message).toContain(message);
   });
 
+  it('FC-73 refuses a policy that can not be evaluated, in words that name the field', async () => {
+    const body = {
+      apiVersion: 'freeze-operator.io/v1alpha1',
+      kind: 'MaintenanceWindow',
+      metadata: { name: 'wrong' },
+      spec: {
+        timezone: 'Mars/Olympus',
+        mode: 'DenyOutsideWindows',
+        windows: [{ name: 'night', schedule: '0 22 * * *', duration: '4h' }],
+        target: { kinds: ['Deployment'] },
+        rules: { deny: ['ROLL_OUT'] },
+      },
+    };
+
+    const reply = await site.client.call('POST', `${policies}/maintenancewindows`, { body });
+
+    expect(reply.code).toBe(403);
+    expect(reply.body.message).toContain('spec.timezone: invalid timezone "Mars/Olympus"');
+  });
+
   it('serves its kinds under short names, in a category', async () => {
     const { body } = await site.client.call('GET', policies);
     const { resources = [] } = body as unknown as { resources?: readonly ServedKind[] };
