@@ -7,7 +7,7 @@ export function digest(value: unknown): string {
 
 /** JSON with sorted keys; absent and undefined fields are the same. */
 export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) => (isRecord(each) ? sorted(each) : each)) ?? 'null';
+  return JSON.stringify(value, (_key, each: unknown) => (isRecord(each) ? sorted(each) : each));
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -109,12 +109,12 @@ function planPass(context: Context<Config>, state: State, config: Config): void 
   const { pending, inflight, queue, blocked, pacing } = state;
   const isHeld = pacing.paused !== undefined || config.DRY_RUN;
   const times = [
-    pending?.dueAt,
     ...(inflight.length > 0 ? [now + lookAgainMs] : []),
     ...(isHeld ? [] : [...queue.items.map(({ wait }) => wait?.until), ...blocked.map(({ nextAt }) => nextAt)]),
     ...(isHeld || queue.items.length === 0 ? [] : [paceEnd(state, config)]),
   ].filter((time) => time !== undefined && time > now);
-  if (times.length > 0) {
-    context.later('pass', new Date(Math.min(...times.map(Number))), (later) => pass(later));
+  const due = pending === undefined ? [] : [Math.max(pending.dueAt, now)]; // what is due already is due at once
+  if (times.length + due.length > 0) {
+    context.later('pass', new Date(Math.min(...due, ...times.map(Number))), (later) => pass(later));
   }
 }

@@ -189,11 +189,13 @@ export class World {
 
   isSettled(ref: KindRef, name: string, namespace = 'shop'): boolean {
     const { metadata, status = {} } = this.sandbox.api.get(ref, name, namespace) as KubeObject & {
-      status?: Record<string, unknown>;
+      status?: Readonly<Record<string, unknown>>;
     };
-    const count = status['replicas'] ?? status['desiredNumberScheduled'] ?? 0;
-    const updated = status['updatedReplicas'] ?? status['updatedNumberScheduled'] ?? 0;
-    const available = status['availableReplicas'] ?? status['numberAvailable'] ?? 0;
+    const [count, updated, available] = [
+      ['replicas', 'desiredNumberScheduled'],
+      ['updatedReplicas', 'updatedNumberScheduled'],
+      ['availableReplicas', 'numberAvailable'],
+    ].map((fields) => fields.map((field) => status[field]).find((value) => value !== undefined) ?? 0);
     return status['observedGeneration'] === metadata?.generation && updated === count && available === count;
   }
 
@@ -356,7 +358,7 @@ function stampOf(object: KubeObject | undefined): string | undefined {
   return spec?.template.metadata?.annotations?.[restartAnnotation];
 }
 
-export function workloadOf(name: string, shape: Shape, isDaemon = false): KubeObject {
+export function workloadOf(name: string, shape: Shape, isDaemon = false): KubeObject & { readonly spec: object } {
   const {
     namespace = 'shop',
     replicas = 1,
@@ -377,7 +379,7 @@ export function workloadOf(name: string, shape: Shape, isDaemon = false): KubeOb
       },
       ...spec,
     },
-  } as KubeObject;
+  };
 }
 
 /** Waits for a condition; fails when it does not come about. */

@@ -89,18 +89,18 @@ function templateOf({ metadata, spec }: GivenTemplate = {}): Pick<Workload, 'tem
 }
 
 function ofDeployment(object: Deployment): Details {
-  const { metadata, spec, status } = object;
-  const replicas = spec?.replicas ?? 1;
+  const { metadata = {}, spec, status = {} } = object;
+  const { replicas = 1, selector = {}, template, paused = false } = spec ?? {};
   const isObserved = isObservedIn(object);
-  const counts = [status?.updatedReplicas, status?.replicas, status?.availableReplicas].map(number);
+  const counts = [status.updatedReplicas, status.replicas, status.availableReplicas].map(number);
   return {
-    ...templateOf(spec?.template),
-    selector: spec?.selector ?? {},
+    ...templateOf(template),
+    selector,
     replicas,
-    revision: metadata?.annotations?.['deployment.kubernetes.io/revision'],
+    revision: metadata.annotations?.['deployment.kubernetes.io/revision'],
     isObserved,
     progress: progressOf(isObserved && counts.every((count) => count === replicas), isObserved && isStuck(object)),
-    ...holdIf(spec?.paused === true, 'Paused'),
+    ...holdIf(paused, 'Paused'),
     partition: 0,
   };
 }
@@ -111,63 +111,73 @@ function isStuck({ status }: Deployment): boolean {
 }
 
 function ofStatefulSet(object: StatefulSet): Details {
-  const { spec, status } = object;
-  const { type, rollingUpdate } = spec?.updateStrategy ?? {};
-  const replicas = spec?.replicas ?? 1;
-  const partition = number(rollingUpdate?.partition);
+  const { replicas = 1, selector = {}, template, updateStrategy = {} } = object.spec ?? {};
+  const partition = number(updateStrategy.rollingUpdate?.partition);
+  const onDelete = updateStrategy.type === 'OnDelete';
   const isObserved = isObservedIn(object);
-  const updated = status?.currentRevision === status?.updateRevision ? replicas : number(status?.updatedReplicas);
-  const isUpdated = type === 'OnDelete' || updated >= Math.max(0, replicas - partition);
-  const isAvailable = number(status?.availableReplicas ?? status?.readyReplicas) >= replicas;
+  const isDone = isAvailable(object, replicas) && (onDelete || updatedOf(object, replicas) >= replicas - partition);
   return {
-    ...templateOf(spec?.template),
-    selector: spec?.selector ?? {},
+    ...templateOf(template),
+    selector,
     replicas,
-    revision: status?.updateRevision,
+    revision: object.status?.updateRevision,
     isObserved,
-    progress: progressOf(isObserved && isUpdated && isAvailable),
-    ...holdIf(type === 'OnDelete', 'OnDelete'),
+    progress: progressOf(isObserved && isDone),
+    ...holdIf(onDelete, 'OnDelete'),
     partition,
   };
 }
 
+function isAvailable({ status }: StatefulSet, replicas: number): boolean {
+  return number(status?.availableReplicas ?? status?.readyReplicas) >= replicas;
+}
+
+/** Once all pods are of one revision, none counts as updated any more. */
+function updatedOf({ status = { replicas: 0 } }: StatefulSet, replicas: number): number {
+  return status.currentRevision === status.updateRevision ? replicas : number(status.updatedReplicas);
+}
+
 function ofDaemonSet(object: DaemonSet): Details {
-  const { metadata, spec, status } = object;
-  const replicas = number(status?.desiredNumberScheduled);
+  const { metadata = {}, spec, status } = object;
   const onDelete = spec?.updateStrategy?.type === 'OnDelete';
   const isObserved = isObservedIn(object);
-  const isUpdated = onDelete || number(status?.updatedNumberScheduled) >= replicas;
+  const replicas = number(status?.desiredNumberScheduled);
+  const counts = [onDelete ? replicas : status?.updatedNumberScheduled, status?.numberAvailable].map(number);
   return {
     ...templateOf(spec?.template),
     selector: spec?.selector ?? {},
     replicas,
-    revision: metadata?.annotations?.['deprecated.daemonset.template.generation'],
+    revision: metadata.annotations?.['deprecated.daemonset.template.generation'],
     isObserved,
-    progress: progressOf(isObserved && isUpdated && number(status?.numberAvailable) >= replicas),
+    progress: progressOf(isObserved && counts.every((count) => count >= replicas)),
     ...holdIf(onDelete, 'OnDelete'),
     partition: 0,
   };
 }
 
 /** One whose template lives in another workload is that workload's affair. */
-function ofRollout({ metadata, spec, status = {} }: Rollout): Details | undefined {
-  if (spec?.template === undefined) {
+function ofRollout(object: Rollout): Details | undefined {
+  if (object.spec?.template === undefined) {
     return undefined;
   }
-  const { template, selector = {}, replicas = 1, restartAt, paused = false } = spec;
-  const isObserved = Number(status.observedGeneration ?? 0) >= number(metadata?.generation);
-  const isRestarted = restartAt === undefined || atLeast(status.restartedAt, restartAt);
+  const { template, selector = {}, replicas = 1, restartAt, paused = false } = object.spec;
   return {
     ...templateOf(template),
     selector,
     replicas,
     revision: undefined,
     isObserved: true, // its generation counts in its own way; the phase tells what matters
-    progress: progressOf(isObserved && isRestarted && status.phase === 'Healthy', status.phase === 'Degraded'),
+    progress: progressOf(isHealthy(object), object.status?.phase === 'Degraded'),
     ...holdIf(paused, 'Paused'),
     partition: 0,
     ...(restartAt !== undefined && { restartAt }),
   };
+}
+
+function isHealthy({ metadata, spec, status = {} }: Rollout): boolean {
+  const isObserved = Number(status.observedGeneration ?? 0) >= number(metadata?.generation);
+  const isRestarted = spec?.restartAt === undefined || atLeast(status.restartedAt, spec.restartAt);
+  return isObserved && isRestarted && status.phase === 'Healthy';
 }
 
 function atLeast(time: string | undefined, wanted: string): boolean {
