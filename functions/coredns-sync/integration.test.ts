@@ -130,7 +130,6 @@ describe('the import into the Corefile', () => {
     );
     expect(planIntegration(observe(three), options, hosts).facts).toMatchObject({
       redispatch: true,
-      zones: ['cluster.local', 'example.com'],
     });
   });
 

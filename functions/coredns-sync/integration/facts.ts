@@ -1,7 +1,6 @@
 import { imports } from '../corefile/import.ts';
 import { hasInline } from '../corefile/inline.ts';
 import type { ServerBlock } from '../corefile/parse.ts';
-import { zonesOf } from '../corefile/zone.ts';
 import { ownImport, type Reading } from './corefile.ts';
 import { corednsVersion, customConfigMap, customDirectory, customKey } from './detect.ts';
 import type { Mount } from './mount.ts';
@@ -29,10 +28,6 @@ export function factsOf(
       (mode === 'inline'
         ? hasInline(reading.text)
         : mode !== 'corefile' || blocks.every((block) => imports(block, own))),
-    zones: [...new Set(configuration.blocks.flatMap(zonesOf).map(({ zone }) => zone))]
-      .filter((zone) => zone !== '')
-      .sort(),
-    plugins: [...new Set(blocks.flatMap(({ directives }) => directives.map(({ name }) => name.text)))].sort(),
   };
 }
 
@@ -48,8 +43,6 @@ export function blindFacts(observed: DnsObjects, mount: Mount | undefined, { mod
     volume: mount?.volume ?? false,
     mount: mount?.mount ?? false,
     shards: Math.max(1, mount?.shards ?? 1),
-    zones: [],
-    plugins: [],
   };
 }
 

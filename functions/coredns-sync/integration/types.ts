@@ -55,10 +55,6 @@ export interface DnsFacts {
   readonly mount: boolean;
   /** ConfigMaps of rules that the live Deployment shows to CoreDNS, at least 1. */
   readonly shards: number;
-  /** Zones of server blocks beside the root: a new host within one of them asks for an integration check. */
-  readonly zones: readonly string[];
-  /** Plugins of the blocks that import our rules. */
-  readonly plugins: readonly string[];
 }
 
 export type ConditionType =
