@@ -25,8 +25,10 @@ const workloads = Array.from({ length: 50 }, (_, index): Workload => ({
   kind: 'Deployment',
   namespace: namespaces[index % namespaces.length] ?? '',
   name: `web-${index}`,
+  template: { annotations: { 'sandbox.kube-reflex.dev/ready-after': '2s' } },
 }));
-const stuck = workloads[7];
+/** The first in the order of restarts. */
+const stuck = workloads[0];
 const settings = {
   ISTIOD_CONFIG_READ_DELAY: '1s',
   COOLDOWN: '0s',
@@ -171,6 +173,7 @@ describe('fifty restarts, seen from outside', () => {
 
     expect(await functions[0]?.metric('kube_reflex_istio_rollout_run_paused')).toBe(1);
     expect(reached.length).toBeLessThan(50);
+    expect(observer.peak()).toBeLessThanOrEqual(5); // from here on an operator takes a hand in it
 
     injector.behave({ answer: () => undefined });
     await replacePods();
@@ -178,8 +181,6 @@ describe('fifty restarts, seen from outside', () => {
       () => functions,
       () => restarted(2).length === 50 && observer.underWay().length === 0,
     );
-
-    expect(observer.peak()).toBeLessThanOrEqual(5);
   });
 
   async function waitPaused(value: number): Promise<void> {
