@@ -35,7 +35,7 @@ export async function issueAuthority(commonName: string, validity: Validity): Pr
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { certificate: certificate.toString('pem'), key: await privatePem(keys) };
+  return { certificate: `${certificate.toString('pem')}\n`, key: await privatePem(keys) };
 }
 
 /** A server certificate for these names, signed by the authority. */
@@ -63,7 +63,7 @@ export async function issueLeaf(authority: Issued, names: LeafNames, validity: V
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   });
-  return { certificate: certificate.toString('pem'), key: await privatePem(keys) };
+  return { certificate: `${certificate.toString('pem')}\n`, key: await privatePem(keys) };
 }
 
 /** Loaded by the first certificate that has to be made, not by every start. It wants reflect-metadata before it. */

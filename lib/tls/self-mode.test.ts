@@ -204,6 +204,7 @@ async function rotate(
   for (let ticks = 0; ticks < 20 && !(seen.length > 1 && seen.at(-1) === 'stable'); ticks += 1) {
     await quietly(current);
     for (const replica of current) {
+      expect(await replica.problem()).toBeUndefined();
       expect(await acceptedAt(site.now(), replica, site.trusted())).toBe(true);
     }
     if (phase() !== seen.at(-1)) {

@@ -40,7 +40,9 @@ export function certificateOf(context: Context<TlsConfig>): Certificate {
       return `the certificate expired on ${generation.leaf.validTo}`;
     }
     const serverName = `${config.WEBHOOK_SERVICE}.${namespace}.svc`;
-    const answers = await answersFor({ host: 'localhost', port }, { serverName, ca: generation.ca });
+    // Not the text that was mounted: between two certificates of it a line end may be missing.
+    const ca = generation.authorities.map(String).join('');
+    const answers = await answersFor({ host: 'localhost', port }, { serverName, ca });
     return answers ? undefined : 'the admission port does not answer';
   }
 

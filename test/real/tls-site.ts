@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
+import { issueAuthority } from '../../lib/x509.ts';
 import type { KeyPair } from '../../lib/tls/certificate.ts';
 import { createClient, type Body, type Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import { mountPair } from '../tls/mint.ts';
+import { mintPair, mountPair } from '../tls/mint.ts';
 import { shipped } from './census.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installRights, startFunction, type RealFunction } from './function.ts';
@@ -90,9 +92,44 @@ export async function routeTo({ client }: TlsSite, ports: readonly number[]): Pr
         namespace,
         labels: { 'kubernetes.io/service-name': 'host-census-webhook' },
       },
-      addressType: 'FQDN', // an address of this machine alone is refused
-      endpoints: [{ addresses: ['localhost.localdomain'], conditions: { ready: true } }],
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [outerAddress()], conditions: { ready: true } }],
       ports: [{ name: 'https', port }],
     });
   }
 }
+
+/** An API server takes no loopback address as that of a pod. */
+function outerAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const outer = addresses.find(({ family, internal }) => family === 'IPv4' && !internal);
+  if (outer === undefined) {
+    throw new Error('this machine has no IPv4 address but the loopback one');
+  }
+  return outer.address;
+}
+
+/** The Secret of `self` mode with an authority that is due for its successor. */
+export async function seedAgedSecret({ client }: TlsSite): Promise<void> {
+  const dayMs = 86_400_000;
+  const now = Date.now();
+  const validity = { notBefore: new Date(now - 300 * dayMs), notAfter: new Date(now + 65 * dayMs) };
+  const authority = await issueAuthority('aged', validity);
+  const { cert, key, ca } = await mintPair(authority, { now: new Date(now), host, days: 60 });
+  const files = { 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca, 'ca.key': authority.key };
+  await applyManifest(client, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: secretName, namespace },
+    type: 'kubernetes.io/tls',
+    data: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text).toString('base64')])),
+  });
+}
+
+/** Where the rotation of `self` mode stands. */
+export async function readPhase({ client }: TlsSite): Promise<string | undefined> {
+  const secret = expectCode(200, await client.call('GET', `/api/v1/namespaces/${namespace}/secrets/${secretName}`));
+  return secret.metadata?.annotations?.['host-census.kube-reflex.dev/tls-phase'];
+}
+
+const secretName = 'host-census-certificates';

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mintAuthority, mintPair } from '../tls/mint.ts';
 import { startLoad } from '../tls/load.ts';
-import { host, openTlsSite, type TlsSite } from './tls-site.ts';
+import { binaryEvent, send } from '../http.ts';
+import type { RealFunction } from './function.ts';
+import { host, openTlsSite, readPhase, routeTo, seedAgedSecret, type TlsSite } from './tls-site.ts';
 import { waitUntil } from './wait.ts';
 
 const patience = 120_000;
@@ -26,6 +29,7 @@ let trusted = '';
 async function follow(until: () => boolean): Promise<void> {
   while (!until()) {
     trusted = await site.readTrusted();
+    await pause(20);
   }
 }
 
@@ -40,10 +44,11 @@ describe('certificates from files on a real API server', () => {
     'NA-46 NA-43 twenty rotations at 300 reviews a second fail none of them',
     async () => {
       let authority = await mintAuthority(new Date());
+      const replicas: RealFunction[] = [];
       const first = await mintPair(authority, { now: new Date(), host });
       for (const replica of [0, 1]) {
         site.mount(replica, first);
-        await site.startReplica(replica, { TLS_MODE: 'files' });
+        replicas.push(await site.startReplica(replica, { TLS_MODE: 'files' }));
       }
       let over = false;
       trusted = await site.readTrusted();
@@ -64,10 +69,48 @@ describe('certificates from files on a real API server', () => {
       over = true;
       await following;
       await Promise.all(idle.map((use) => use()));
+      opensslAgrees();
+      await Promise.all(replicas.map(({ running: replica }) => replica.stop()));
 
       expect(load.failures).toEqual([]);
       expect(load.answered()).toBeGreaterThan(2_000);
       expect(trusted.startsWith(authority.certificate.trim())).toBe(true);
+    },
+    4 * patience,
+  );
+});
+
+describe('a certificate of our own on a real API server', () => {
+  it(
+    'NA-52 is rotated to the end although a replica is killed in each phase, and every handshake succeeds',
+    async () => {
+      const environment = { TLS_MODE: 'self', CA_RETIRE_SECONDS: '1' };
+      await seedAgedSecret(site);
+      await routeTo(site, site.ports);
+      const events = await site.startEvents({ CA_PROPAGATION_SECONDS: '1', ...environment });
+      const replicas = [await site.startReplica(0, environment), await site.startReplica(1, environment)];
+      let over = false;
+      trusted = await site.readTrusted();
+      const following = follow(() => over);
+      const load = startLoad({ ports: site.ports, host, path, body: review, perSecond: 50, trusted: () => trusted });
+      const seen: (string | undefined)[] = [];
+      while (seen.length < 2 || seen.at(-1) !== 'stable') {
+        const victim = seen.length % 2;
+        await send(events.url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+        const phase = await readPhase(site);
+        if (phase !== seen.at(-1)) {
+          seen.push(phase);
+          await replicas[victim]?.running.stop('SIGKILL');
+          replicas[victim] = await site.startReplica(victim, environment);
+        }
+      }
+      await load.stop();
+      over = true;
+      await following;
+
+      expect(seen.filter((phase) => phase !== undefined)).toEqual(['prepublish', 'switch', 'retire', 'stable']);
+      expect(load.failures).toEqual([]);
+      expect(trusted.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
       opensslAgrees();
     },
     4 * patience,

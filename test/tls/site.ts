@@ -18,7 +18,7 @@ import { functionMetrics } from '../../lib/metrics.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { keeperOf } from '../../lib/tls/keeper.ts';
 import { pollCertificate } from '../../lib/tls/poll.ts';
-import { servingOf, type Serving } from '../../lib/tls/serving.ts';
+import { certificateOf, servingOf, type Serving } from '../../lib/tls/serving.ts';
 import type { TlsConfig, TlsMode } from '../../lib/tls/settings.ts';
 import { upkeep } from '../../lib/tls/upkeep.ts';
 import { targetsOf } from '../../lib/tls/webhooks.ts';
@@ -54,6 +54,8 @@ export interface Replica {
   readonly calls: readonly Call[];
   readonly poll: () => Promise<void>;
   readonly upkeep: () => Promise<void>;
+  /** Why it would not be ready, if so. */
+  readonly problem: () => Promise<string | undefined>;
   /** The text of `/metrics`. */
   readonly metrics: () => Promise<string>;
   readonly stop: () => Promise<void>;
@@ -127,6 +129,7 @@ export async function openSite(daysAgo = 0): Promise<Site> {
       port: Number(front.url.port),
       poll: () => pollCertificate(keeper),
       upkeep: () => upkeep(keeper),
+      problem: () => certificateOf(context).problem(Number(front.url.port)),
       metrics: () => registry.metrics(),
     };
   }
