@@ -1,4 +1,4 @@
-import { ranked, type Claim } from './claim.ts';
+import type { Claim } from './claim.ts';
 import type { DnsFacts } from './integration/types.ts';
 import { shardLimit } from './limit.ts';
 import type { Known } from './memory.ts';
@@ -36,7 +36,7 @@ export function modeFor(
   const spread = shards > 1; // then there are many, wherever the wildcards are
   return chooseMode({
     setting: config.RENDER_MODE,
-    hosts: spread ? Infinity : ranked(claims).size,
+    hosts: spread ? Infinity : new Set(claims.map(hostKey)).size,
     wildcards: spread || claims.some(({ match }) => match !== 'exact'),
     exactMaxHosts: config.EXACT_MAX_HOSTS,
     version: facts?.version,
