@@ -12,7 +12,8 @@ function shape(text: string, files: Readonly<Record<string, string>> = {}): unkn
 
 describe('a Corefile', () => {
   it('is blocks of directives; quotes, comments and carriage returns are what CoreDNS takes them for', () => {
-    const text = '.:53 a.test { # x { y\r\n  log "a b" c#d\r\n  template IN A {\n    match "a }"x\n  }\n}\nb.test {\n}\n';
+    const text =
+      '.:53 a.test { # x { y\r\n  log "a b" c#d\r\n  template IN A {\n    match "a }"x\n  }\n}\nb.test {\n}\n';
 
     expect(shape(text)).toEqual([['.:53 a.test', 'log a b c', 'template IN A {'], ['b.test']]);
   });
