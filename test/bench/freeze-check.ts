@@ -79,7 +79,6 @@ async function openPlace(stack: AsyncDisposableStack): Promise<Place> {
     PORT: '0',
     TLS_PORT: '0',
     DRAIN_SECONDS: '0',
-    LOG_LEVEL: 'warn',
   };
   const served = await start({ file: built.file, flags, core: 0, environment: { ...environment, ...settings } });
   stack.defer(async () => {
