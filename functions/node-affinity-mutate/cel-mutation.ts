@@ -23,10 +23,10 @@ export function preferMutation({ term, weight }: Rule, applies: string): Mutatio
   const item = `${preferredType}{weight: ${weight}, preference: ${preference}}`;
   const nodeAffinityValue = `${nodeAffinityType}{preferredDuringSchedulingIgnoredDuringExecution: [${item}]}`;
   return mutation(`!${applies} || (${hasPreferred} && ${preferred}.exists(p, ${isSameTerm(term.matchExpressions)}))`, [
-    [`!has(${affinity})`, '/spec/affinity', `Object.spec.affinity{nodeAffinity: ${nodeAffinityValue}}`],
-    [`!(${hasNodeAffinity})`, '/spec/affinity/nodeAffinity', nodeAffinityValue],
-    [`!(${hasPreferred})`, preferredPath, `[${item}]`],
-    ['true', `${preferredPath}/-`, item],
+    [`!has(${affinity})`, add('/spec/affinity', `Object.spec.affinity{nodeAffinity: ${nodeAffinityValue}}`)],
+    [`!(${hasNodeAffinity})`, add('/spec/affinity/nodeAffinity', nodeAffinityValue)],
+    [`!(${hasPreferred})`, `${emptyList(preferredPath)}, ${add(`${preferredPath}/-`, item)}`],
+    ['true', add(`${preferredPath}/-`, item)],
   ]);
 }
 
@@ -36,22 +36,31 @@ export function tolerateMutations({ tolerations }: Rule, applies: string): Mutat
   return tolerations.map((toleration) => {
     const item = tolerationLiteral(toleration);
     return mutation(`!${applies} || (${hasSome} && ${list}.exists(t, ${isSameToleration(toleration)}))`, [
-      [`!(${hasSome})`, '/spec/tolerations', `[${item}]`],
-      ['true', '/spec/tolerations/-', item],
+      [`!(${hasSome})`, `${emptyList('/spec/tolerations')}, ${add('/spec/tolerations/-', item)}`],
+      ['true', add('/spec/tolerations/-', item)],
     ]);
   });
 }
 
 /** A policy must have at least one. */
-export const noMutation: Mutation = mutation('true', [['true', '/kind', '"Pod"']]);
+export const noMutation: Mutation = mutation('true', [['true', add('/kind', '"Pod"')]]);
 
-/** Nothing where nothing is to be done, otherwise the first addition whose condition holds. */
-function mutation(nothing: string, additions: readonly (readonly [string, string, string])[]): Mutation {
-  const chosen = additions.reduceRight<string>((rest, [condition, path, value]) => {
-    const patch = `[JSONPatch{op: "add", path: ${text(path)}, value: ${value}}]`;
-    return rest === '' ? patch : `${condition} ? ${patch} : ${rest}`;
-  }, '');
+/** Nothing where nothing is to be done, otherwise the first additions whose condition holds. */
+function mutation(nothing: string, additions: readonly (readonly [condition: string, operations: string])[]): Mutation {
+  const chosen = additions.reduceRight(
+    (rest, [condition, operations]) => (rest === '' ? `[${operations}]` : `${condition} ? [${operations}] : ${rest}`),
+    '',
+  );
   return { patchType: 'JSONPatch', jsonPatch: { expression: `${nothing} ? [] : (${chosen})` } };
+}
+
+function add(path: string, value: string): string {
+  return `JSONPatch{op: "add", path: ${text(path)}, value: ${value}}`;
+}
+
+/** A list of objects as a value makes the API server of 1.36 panic, which refuses the pod: its items come one by one. */
+function emptyList(path: string): string {
+  return add(path, '[]');
 }
 
 function expressionLiteral({ key, operator, values = [] }: Expression): string {

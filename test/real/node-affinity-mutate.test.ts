@@ -32,7 +32,7 @@ describe('node-affinity-mutate on the real API server', () => {
     site = running.use(await openAffinitySite());
     await site.register();
     webhook = await site.startWebhook();
-    events = await site.startEvents();
+    events = await site.startEvents(1);
     expect(await site.tick(events)).toBe(204);
     await site.untilPreferred(true);
   }, patience);
@@ -44,7 +44,7 @@ describe('node-affinity-mutate on the real API server', () => {
     const free = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => nodeOf(name, unmanaged)));
 
     expect(new Set(preferring)).toEqual(new Set(['pool-1']));
-    expect(new Set(free).size).toBeGreaterThan(1);
+    expect(free.filter((node) => node === 'pool-1').length).toBeLessThan(free.length);
   });
 
   it.each([
@@ -153,7 +153,7 @@ describe('node-affinity-mutate on the real API server', () => {
       const byWebhook = await affinities(shapes);
       await installRightsFor(site.client, { POLICY: 'true' });
       await events.running.stop();
-      events = await site.startEvents({ POLICY: 'true' });
+      events = await site.startEvents(2, { POLICY: 'true' });
       expect(await site.tick(events)).toBe(204);
       const both = await waitFor('the policy acts before the webhook', async () => {
         const before = await webhook.metric(decisions, { reason: 'already-present' });

@@ -22,7 +22,8 @@ export interface AffinitySite extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly client: Client;
   readonly startWebhook: () => Promise<RealFunction>;
-  readonly startEvents: (environment?: Readonly<Record<string, string>>) => Promise<RealFunction>;
+  /** Each process of the events half has a port of its own: a kept connection leads nowhere after a change. */
+  readonly startEvents: (port: number, environment?: Readonly<Record<string, string>>) => Promise<RealFunction>;
   readonly tick: (events: RealFunction) => Promise<number>;
   /** Registers the webhook, or takes it away again. */
   readonly register: () => Promise<void>;
@@ -92,7 +93,7 @@ export async function openAffinitySite(): Promise<AffinitySite> {
           REFRESH_SECONDS: '1',
         },
       }),
-    startEvents: (environment = {}) => startFunction(cluster, shipped, { port: 1, environment }),
+    startEvents: (port, environment = {}) => startFunction(cluster, shipped, { port, environment }),
     tick: async ({ url }) => (await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
     register: async () => {
       await applyManifest(client, serviceHere());
