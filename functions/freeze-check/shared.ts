@@ -7,7 +7,7 @@ export interface Shared<T> {
 }
 
 /** From this part of its life on a value is read anew while it still serves: then nobody waits for the reading. */
-const ripe = 0.75;
+const ripe = 0.85;
 
 export function createShared<T>(): Shared<T> {
   let held: { readonly at: number; readonly value: T } | undefined;
