@@ -78,7 +78,7 @@ function openingOf(window: Window, now: number): number {
 
 /** The instant at which the clocks show a wall time: the first of two, and the change itself where it is skipped. */
 function instantOf(wall: number, zone: Zone): number {
-  const before = zone.spanAt(wall - zone.spanAt(wall - dayMinutes * minuteMs).offset);
+  const before = zone.spanAt(wall - dayMinutes * minuteMs);
   const instant = wall - before.offset;
   return instant < before.end ? instant : Math.max(before.end, wall - zone.spanAt(before.end).offset);
 }

@@ -310,7 +310,7 @@ export class World {
   state(): State {
     const { data = {} } = this.get<ConfigMap>(configMaps, 'istio-rollout-state', 'kube-reflex') ?? {};
     const entries = Object.entries(data).map(([key, text]) => [key, (JSON.parse(text) as { value: unknown }).value]);
-    return { inflight: [], blocked: [], queue: { items: [] }, ...Object.fromEntries(entries) } as unknown as State;
+    return { inflight: [], blocked: [], queue: { items: [] }, ...Object.fromEntries(entries) };
   }
 
   async status(): Promise<Status> {

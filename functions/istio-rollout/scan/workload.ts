@@ -137,15 +137,18 @@ function updatedOf({ status = { replicas: 0 } }: StatefulSet, replicas: number):
   return status.currentRevision === status.updateRevision ? replicas : number(status.updatedReplicas);
 }
 
+const noDaemons = { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 };
+
 function ofDaemonSet(object: DaemonSet): Details {
-  const { metadata = {}, spec, status } = object;
-  const onDelete = spec?.updateStrategy?.type === 'OnDelete';
+  const { metadata = {}, spec, status = noDaemons } = object;
+  const { selector = {}, template, updateStrategy = {} } = spec ?? {};
+  const onDelete = updateStrategy.type === 'OnDelete';
   const isObserved = isObservedIn(object);
-  const replicas = number(status?.desiredNumberScheduled);
-  const counts = [onDelete ? replicas : status?.updatedNumberScheduled, status?.numberAvailable].map(number);
+  const replicas = number(status.desiredNumberScheduled);
+  const counts = [onDelete ? replicas : status.updatedNumberScheduled, status.numberAvailable].map(number);
   return {
-    ...templateOf(spec?.template),
-    selector: spec?.selector ?? {},
+    ...templateOf(template),
+    selector,
     replicas,
     revision: metadata.annotations?.['deprecated.daemonset.template.generation'],
     isObserved,
