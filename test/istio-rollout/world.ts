@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import istioRollout from '../../functions/istio-rollout/index.ts';
 import { injection } from '../../functions/istio-rollout/sandbox/inject.ts';
 import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
-import type { State } from '../../functions/istio-rollout/state/state.ts';
+import { emptyState, type State } from '../../functions/istio-rollout/state/state.ts';
 import type { Status } from '../../functions/istio-rollout/render.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import type { Call } from '../../lib/kube/client.ts';
@@ -310,7 +310,7 @@ export class World {
   state(): State {
     const { data = {} } = this.get<ConfigMap>(configMaps, 'istio-rollout-state', 'kube-reflex') ?? {};
     const entries = Object.entries(data).map(([key, text]) => [key, (JSON.parse(text) as { value: unknown }).value]);
-    return { inflight: [], blocked: [], queue: { items: [] }, ...Object.fromEntries(entries) };
+    return { ...emptyState, ...(Object.fromEntries(entries) as Partial<State>) };
   }
 
   async status(): Promise<Status> {

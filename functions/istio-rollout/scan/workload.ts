@@ -137,7 +137,12 @@ function updatedOf({ status = { replicas: 0 } }: StatefulSet, replicas: number):
   return status.currentRevision === status.updateRevision ? replicas : number(status.updatedReplicas);
 }
 
-const noDaemons = { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 };
+const noDaemons: NonNullable<DaemonSet['status']> = {
+  currentNumberScheduled: 0,
+  desiredNumberScheduled: 0,
+  numberMisscheduled: 0,
+  numberReady: 0,
+};
 
 function ofDaemonSet(object: DaemonSet): Details {
   const { metadata = {}, spec, status = noDaemons } = object;
