@@ -11,11 +11,15 @@ export interface LoadOptions {
   readonly perSecond: number;
   /** PEM: what a client trusts at this moment. */
   readonly trusted: () => string;
+  /** Where a Service would send requests. Default: all ports. */
+  readonly isReady?: (port: number) => boolean;
 }
 
 export interface Load {
   readonly answered: () => number;
-  /** What went wrong, one line each. */
+  /** Requests whose connections broke off or could not be made, wherever they were tried. */
+  readonly unanswered: () => number;
+  /** What went wrong with those who were there, one line each. */
   readonly failures: readonly string[];
   readonly stop: () => Promise<void>;
 }
@@ -27,38 +31,34 @@ const atOnce = 32;
 const absent = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** A steady stream of reviews by clients that believe exactly the published bundle. */
-export function startLoad({ ports, host, path, body, perSecond, trusted }: LoadOptions): Load {
+export function startLoad(options: LoadOptions): Load {
+  const { ports, host, path, body, perSecond, trusted, isReady = () => true } = options;
   const failures: string[] = [];
   const underway = new Set<Promise<void>>();
-  const kept = ports.map((port) => ({
-    port,
-    agent: new https.Agent({ keepAlive: true, maxSockets: 2, ca: trusted() }),
-  }));
+  const kept = new Map(ports.map((port) => [port, keepingAgent(trusted)]));
   let answered = 0;
+  let unanswered = 0;
   let sent = 0;
   let loading = true;
 
   async function one(): Promise<void> {
-    sent += 1;
-    const first = Math.floor(sent / 2) % ports.length;
-    const order = [...ports.slice(first), ...ports.slice(0, first)];
-    for (const port of order) {
-      const options = sent % 2 === 0 ? { ca: trusted(), agent: false as const } : keptOptions(port);
+    const own = (sent += 1);
+    const fresh = own % 2 === 0;
+    const ready = ports.filter(isReady);
+    const first = Math.floor(own / 2) % ready.length;
+    for (const port of [...ready.slice(first), ...ready.slice(0, first)]) {
+      const options = fresh ? { ca: trusted(), agent: false as const } : { agent: kept.get(port) };
       const outcome = await review({ port, host, path, body, options });
       if (outcome === 'ok') {
         answered += 1;
         return;
       }
       if (!absent.has(outcome)) {
-        failures.push(`${sent % 2 === 0 ? 'new' : 'kept'} connection to ${port}: ${outcome}`);
+        failures.push(`${fresh ? 'new' : 'kept'} connection to ${port}: ${outcome}`);
         return;
       }
     }
-    failures.push('nobody was there');
-  }
-
-  function keptOptions(port: number): https.RequestOptions {
-    return { agent: kept.find((each) => each.port === port)?.agent };
+    unanswered += 1;
   }
 
   async function run(): Promise<void> {
@@ -79,14 +79,23 @@ export function startLoad({ ports, host, path, body, perSecond, trusted }: LoadO
   const running = run();
   return {
     answered: () => answered,
+    unanswered: () => unanswered,
     failures,
     stop: async () => {
       loading = false;
       await running;
       await Promise.all(underway);
-      kept.forEach(({ agent }) => agent.destroy());
+      kept.forEach((agent) => agent.destroy());
     },
   };
+}
+
+/** Keeps its connections whatever happens to the bundle; one that has to be made anew believes the bundle of then. */
+function keepingAgent(trusted: () => string): https.Agent {
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 2 });
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (options, ...rest) => connect({ ...options, ca: trusted() }, ...rest);
+  return agent;
 }
 
 interface Question {
