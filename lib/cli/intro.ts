@@ -47,15 +47,19 @@ function clusterLines({ options, found, server }: Scene): string[] {
 
 function functionLines({ found, running, sandbox, kubeconfigFile }: Scene): string[] {
   const { href } = running.url;
+  const width = Math.max(12, ...found.map(({ definition }) => definition.name.length));
   return [
-    ...found.map(({ definition: { name, summary } }) => `  ${name.padEnd(12)} ${href}${name}  ${summary}`),
+    ...found.flatMap(({ definition: { name, summary } }) => [
+      `  ${name.padEnd(width)} ${href}${name}`,
+      `    ${summary}`,
+    ]),
     '',
     'Try, in another terminal:',
     ...(sandbox === undefined ? [] : [`  kubectl --kubeconfig ${kubeconfigFile} get ingress,configmap -A`]),
     ...(sandbox === undefined
       ? []
       : [
-          `  kubectl --kubeconfig ${kubeconfigFile} -n shop create ingress hello --rule='hello.example.com/*=hello:80'`,
+          `  kubectl --kubeconfig ${kubeconfigFile} -n shop create ingress hello --class=nginx --rule='hello.example.com/*=hello:80'`,
         ]),
     `  curl -i ${href}${found[0]?.definition.name ?? ''} -H 'ce-specversion: 1.0' -H 'ce-id: 1' -H 'ce-source: me' -H 'ce-type: dev.knative.sources.ping' -X POST`,
     '',

@@ -35,18 +35,36 @@ const repeated = new Set(['step', 'listening', 'draining', 'watching']);
 export function liveLine(json: string, { details = true } = {}): string | undefined {
   const record = JSON.parse(json) as Handled;
   if (record.msg === 'admitted') {
-    const { time, function: name = '', did = '' } = record;
-    return `${time.slice(11, 19)}  ${whatChanged({ ...record, change: 'create' })} → ${name} → ${did}\n`;
+    return admittedLine(record);
   }
-  if (record.level === 'debug' && !details) {
+  if (!details && isDetail(record)) {
     return undefined;
   }
-  if (record.msg !== 'handled') {
-    return repeated.has(record.msg ?? '') ? undefined : readableLine(json);
+  if (record.msg === 'handled') {
+    return handledLine(record);
   }
+  return repeated.has(record.msg ?? '') ? undefined : readableLine(json);
+}
+
+/** With several functions most of them care for little of what happens. */
+function isDetail(record: Handled): boolean {
+  const cared = record.msg !== 'handled' || record.change === undefined || wroteSomething(record);
+  return record.level === 'debug' || !cared;
+}
+
+function admittedLine(record: Handled): string {
+  const { time, function: name = '', did = '' } = record;
+  return `${time.slice(11, 19)}  ${whatChanged({ ...record, change: 'create' })} → ${name} → ${did}\n`;
+}
+
+function handledLine(record: Handled): string {
   const { time, function: name = '', steps = [], calls = 0, ms = 0 } = record;
-  const wrote = steps.length === 0 ? 'nothing to do' : [...new Set(steps)].join(', ');
+  const wrote = wroteSomething(record) ? [...new Set(steps)].join(', ') : 'nothing to do';
   return `${time.slice(11, 19)}  ${whatChanged(record)} → ${name} → ${wrote}  (${ms} ms, ${calls} API calls)\n`;
+}
+
+function wroteSomething({ steps = [] }: Handled): boolean {
+  return steps.length > 0;
 }
 
 function whatChanged({ change, type = '', kind = '', namespace, name = '' }: Handled): string {

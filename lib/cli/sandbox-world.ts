@@ -39,7 +39,7 @@ export async function fillSandbox(sandbox: Sandbox | undefined, options: WorldOp
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   }
   for (const kind of definitions.flatMap(({ kinds = [] }) => kinds)) {
-    await api.create(customResourceDefinitions, kind as KubeObject);
+    await api.create(customResourceDefinitions, kind);
   }
   for (const { name, config, admit } of webhooks === undefined ? [] : definitions) {
     const admissions = admit?.(parseConfig(config, settings, name), site) ?? [];
@@ -83,7 +83,7 @@ export function playSamples(sandbox: Sandbox | undefined, found: readonly Found[
       await pause(pauseMs, stopped.signal);
       if (!stopped.signal.aborted) {
         await appear(api, object).catch((error: unknown) =>
-          log.warn({ err: error, kind: object.kind }, 'sample refused'),
+          log.warn({ kind: object.kind, name: object.metadata?.name, reason: String(error) }, 'sample refused'),
         );
       }
     }

@@ -83,10 +83,9 @@ async function start(options: StartOptions, environment: Environment, log: Logge
   }
 }
 
-/** All functions, or those named. Before the first function exists, the sample function shows how things work. */
+/** All functions, or those named. */
 async function chosen(names: readonly string[]): Promise<readonly Found[]> {
-  const own = await findFunctions('functions');
-  const all = own.length === 0 ? await findFunctions(join('test', 'functions')) : own;
+  const all = await findFunctions('functions');
   const unknown = names.find((name) => !all.some(({ definition }) => definition.name === name));
   if (unknown !== undefined) {
     throw new Error(
