@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { leaveAbsent } from './absent.ts';
-import { loadLate, onlyKubeConfig, onlyVersion } from './slim.ts';
+import { leaveApart, loadLate, onlyKubeConfig, onlyVersion, parts } from './slim.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -14,9 +14,30 @@ export interface Bundle {
   readonly packages: readonly string[];
 }
 
+const common = {
+  absWorkingDir: root,
+  platform: 'node',
+  target: 'node24',
+  format: 'cjs',
+  minify: true,
+  logLevel: 'warning',
+} as const;
+
 /** Bundles one function into one CommonJS file: Node's compile cache serves those, and one file is one read. */
-export function bundle(folder: string, outDirectory: string): Promise<Bundle> {
+export async function bundle(folder: string, outDirectory: string): Promise<Bundle> {
+  await bundleParts(outDirectory);
   return bundleText({ name: basename(folder), text: entryOf(folder) }, outDirectory);
+}
+
+async function bundleParts(outDirectory: string): Promise<void> {
+  await build({
+    ...common,
+    entryPoints: parts,
+    outdir: outDirectory,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    legalComments: 'linked',
+  });
 }
 
 /** The event source, for clusters where nothing else sends events. */
@@ -30,20 +51,15 @@ async function bundleText(
 ): Promise<Bundle> {
   const file = resolve(outDirectory, `${name}.cjs`);
   const { metafile } = await build({
-    absWorkingDir: root,
+    ...common,
     stdin: { contents: text, resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' },
     outfile: file,
     bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    minify: true,
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'linked',
     metafile: true,
-    logLevel: 'warning',
-    plugins: [onlyKubeConfig, leaveAbsent, loadLate, onlyVersion],
+    plugins: [onlyKubeConfig, leaveAbsent, leaveApart, loadLate, onlyVersion],
   });
   const { size } = await stat(file);
   const inputs = metafile.outputs[relative(root, file).replaceAll('\\', '/')]?.inputs ?? {};
@@ -52,16 +68,7 @@ async function bundleText(
 
 /** The file that an image starts: it loads the bundle that was asked for. */
 export async function bundleSelect(outDirectory: string): Promise<void> {
-  await build({
-    absWorkingDir: root,
-    entryPoints: ['deploy/select.ts'],
-    outfile: resolve(outDirectory, 'kube-reflex.cjs'),
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    minify: true,
-    logLevel: 'warning',
-  });
+  await build({ ...common, entryPoints: ['deploy/select.ts'], outfile: resolve(outDirectory, 'kube-reflex.cjs') });
 }
 
 function entryOf(folder: string): string {

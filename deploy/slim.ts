@@ -56,3 +56,16 @@ export const onlyVersion: Plugin = {
     });
   },
 };
+
+/** What few starts need: a file of its own beside the bundles, so that all others need not read it. */
+export const parts: Readonly<Record<string, string>> = { 'parts/x509': 'lib/x509.ts', 'parts/yaml': 'yaml' };
+
+export const leaveApart: Plugin = {
+  name: 'leave-apart',
+  setup(build) {
+    build.onResolve({ filter: /^yaml$|\/x509\.ts$/ }, ({ path }) => ({
+      path: `./parts/${path === 'yaml' ? 'yaml' : 'x509'}.cjs`,
+      external: true,
+    }));
+  },
+};

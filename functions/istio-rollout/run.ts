@@ -1,4 +1,5 @@
 import type { Context, Wake } from '../../lib/function/define.ts';
+import { perInstance } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import { readMesh } from './mesh/mesh.ts';
 import { readSubject, type Note } from './mesh/note.ts';
@@ -52,8 +53,18 @@ export async function tick(context: Context<Config>): Promise<void> {
   await pass(context, true);
 }
 
-/** One pass: ends what has ended, scans if it is time, restarts what may be restarted. Never waits for a rollout. */
-export async function pass(context: Context<Config>, looksAround = false): Promise<void> {
+const turns = perInstance(() => ({ last: Promise.resolve() }));
+
+/** Two passes at once would be right as well, but ask every injector twice: in one process they take turns. */
+export function pass(context: Context<Config>, looksAround = false): Promise<void> {
+  const turn = turns(context);
+  const mine = turn.last.then(() => passAlone(context, looksAround));
+  turn.last = mine.catch(() => undefined);
+  return mine;
+}
+
+/** Ends what has ended, scans if it is time, restarts what may be restarted. Never waits for a rollout. */
+async function passAlone(context: Context<Config>, looksAround: boolean): Promise<void> {
   const current = await openPass(context);
   try {
     await obey(current);

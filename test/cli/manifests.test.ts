@@ -6,6 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { findFunctions } from '../../lib/cli/functions.ts';
 import { updateManifests } from '../../lib/manifests/installations.ts';
 import type { Manifest } from '../../lib/manifests/manifest.ts';
+import type { WrittenSubscription } from '../../lib/source/branch.ts';
 import { runNode, type Ended } from './command.ts';
 
 it('knative/ and deploy/plain/ hold what the definitions ask for', async () => {
@@ -55,14 +56,9 @@ describe('npm run manifests', () => {
       (document) => document.toJS() as Manifest & { readonly data?: Readonly<Record<string, string>> },
     );
     const subscriptions = source.find(({ kind }) => kind === 'ConfigMap')?.data?.['subscriptions.json'] ?? '';
-    expect(JSON.parse(subscriptions)).toMatchObject([
-      {
-        name: 'host-census',
-        sink: 'http://host-census.kube-reflex.svc',
-        tick: '*/5 * * * *',
-        watches: [{ mode: 'Reference', scope: 'cluster', resource: { plural: 'ingresses' } }, {}, {}],
-      },
-    ]);
+    const [own] = (JSON.parse(subscriptions) as WrittenSubscription[]).filter(({ name }) => name === 'host-census');
+    expect(own).toMatchObject({ sink: 'http://host-census.kube-reflex.svc', tick: '*/5 * * * *' });
+    expect(own?.watches[0]).toMatchObject({ mode: 'Reference', scope: 'cluster', resource: { plural: 'ingresses' } });
   });
 
   it('names what differs, what is missing and what is left over, and changes nothing when it only checks', async () => {

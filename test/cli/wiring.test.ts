@@ -178,7 +178,7 @@ function passes({ exact = {}, prefix = {}, any }: Filter, event: Attributes): bo
 /** Every right that the account has by its bindings, as a line each. */
 function rightsOf(account: string, manifests: readonly Manifest[]): Set<string> {
   const lines = manifests
-    .filter(({ kind, subjects }) => kind.endsWith('Binding') && isAbout(account, subjects))
+    .filter(({ kind, subjects }) => kind.endsWith('RoleBinding') && isAbout(account, subjects))
     .flatMap(({ kind, metadata, roleRef }) => {
       const role = manifests.find(
         (candidate) =>

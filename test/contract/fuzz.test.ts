@@ -40,7 +40,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
       }
 
       await Promise.all(Array.from({ length: 16 }, worker));
-      const health = await send(app.url, { method: 'GET', path: '/health/readiness' });
+      const health = await send(app.url, { method: 'GET', path: '/health/liveness' });
       plain.destroy();
       secure.destroy();
       await app.close();

@@ -20,8 +20,12 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
 
     beforeAll(async () => {
       sandbox = await startSandbox({ rbac: true });
-      await sandbox.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-      for (const manifest of renderFunction(definition).manifests.filter(({ kind }) => rights.has(kind))) {
+      const granted = renderFunction(definition).manifests.filter(({ kind }) => rights.has(kind));
+      const places = new Set([namespace, ...granted.flatMap(({ metadata }) => metadata.namespace ?? [])]);
+      for (const name of [...places].filter((place) => sandbox.api.get(namespaces, place) === undefined)) {
+        await sandbox.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+      }
+      for (const manifest of granted) {
         await sandbox.api.create(kindOf(sandbox, manifest), manifest);
       }
     });

@@ -127,13 +127,15 @@ function isFrom(mode: 'Reference' | 'Resource', headers: Received['headers']): b
   return String(headers['ce-type']).startsWith(`dev.knative.apiserver.${mode === 'Reference' ? 'ref' : 'resource'}.`);
 }
 
+const clusterWide = new Set(['Namespace', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']);
+
 function probeOf({ apiVersion, kind, selector }: WatchedKind, namespace: string): Manifest {
   return {
     apiVersion,
     kind,
     metadata: {
       name: uniqueName(probePrefix.slice(0, -1)),
-      ...(kind === 'Namespace' ? {} : { namespace }),
+      ...(clusterWide.has(kind) ? {} : { namespace }),
       labels: selector?.matchLabels ?? {},
     },
     ...(kind === 'Ingress' ? { spec: { defaultBackend: { service: { name: 'none', port: { number: 80 } } } } } : {}),

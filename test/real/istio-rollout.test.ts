@@ -237,9 +237,14 @@ describe('with real control planes of two revisions', () => {
     });
     expect(restarted).toEqual([]);
 
+    // The next process knows nothing but the state, and does nothing before the oracle has looked.
+    await fn.running.stop();
     await recentPlane.start();
     await recentPlane.injects('1.29.2');
-    const later = await expectExactly(tick);
+    const later = await expectExactly(async () => {
+      fn = await startFunction(cluster, shipped, { port: 0, environment: settings });
+      await tick();
+    });
     expect(later).toContain('Deployment enabled/silent');
   });
 
