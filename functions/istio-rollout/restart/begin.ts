@@ -77,10 +77,18 @@ export function patched(state: State, intent: InFlight): State {
 export type Aside =
   { readonly drop: true } | { readonly wait: Wait } | { readonly block: Omit<Blocked, keyof Identity> };
 
-/** The state with a candidate put aside, in flight or not. */
+/** The state without an intent that came to nothing. */
+export function abandoned(state: State, intent: InFlight): State {
+  const inflight = state.inflight.filter((each) => !(each.uid === intent.uid && each.by === intent.by));
+  return { ...state, inflight };
+}
+
+/** The state with a candidate put aside; as it was if somebody else restarts it meanwhile. */
 export function putAside(state: State, candidate: Candidate, aside: Aside): State {
-  const inflight = state.inflight.filter((each) => !isSame(each, candidate));
-  const rest = { ...withoutCandidate(state, candidate), inflight };
+  if (state.inflight.some((each) => isSame(each, candidate))) {
+    return state;
+  }
+  const rest = withoutCandidate(state, candidate);
   if ('drop' in aside) {
     return rest;
   }

@@ -7,7 +7,7 @@ import { evaluate, type Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
 import { backoffMs } from '../state/pending.ts';
 import { counted, identityOf, type Candidate, type InFlight, type Wait } from '../state/state.ts';
-import { begun, intentOf, isBegun, paceEnd, patched, putAside, woken, type Aside } from './begin.ts';
+import { abandoned, begun, intentOf, isBegun, paceEnd, patched, putAside, woken, type Aside } from './begin.ts';
 import { waitOf } from './gates.ts';
 import { inOrder } from './order.ts';
 import { restartStep, stampOf } from './steps.ts';
@@ -112,23 +112,19 @@ async function carryOut(
     }
     const aside = asideFor(refusal, pass.now());
     if (aside !== undefined) {
-      await giveUp(pass, candidate, aside, refusal.message);
+      await giveUp(pass, { candidate, intent, aside }, refusal.message);
       return;
     }
     await pause(50 * 2 ** attempt * (0.5 + Math.random() / 2), pass.context.signal);
     finding = await evaluate(pass.scanner(), await pass.knowledge(), candidate);
     const against = await reasonAgainst(pass, finding);
     if (finding === undefined || against !== undefined || finding.verdict.fingerprint !== intent.fingerprint) {
-      await giveUp(pass, candidate, against ?? { wait: { code: 'Changed' } }, refusal.message);
+      await giveUp(pass, { candidate, intent, aside: against ?? { wait: { code: 'Changed' } } }, refusal.message);
       return;
     }
   }
-  await giveUp(
-    pass,
-    candidate,
-    { wait: { code: 'Contested', until: pass.now() + soonMs } },
-    'somebody else keeps changing it',
-  );
+  const aside = { wait: { code: 'Contested', until: pass.now() + soonMs } };
+  await giveUp(pass, { candidate, intent, aside }, 'somebody else keeps changing it');
 }
 
 async function write(pass: Pass, intent: InFlight, { staffed, verdict }: Finding): Promise<Failure | undefined> {
@@ -171,10 +167,15 @@ async function confirm({ store, tell }: Pass, intent: InFlight, { verdict }: Fin
   ]);
 }
 
+interface Abandoned {
+  readonly candidate: Candidate;
+  readonly intent: InFlight;
+  readonly aside: Aside;
+}
+
 async function giveUp(
   { store, tell, now, context }: Pass,
-  candidate: Candidate,
-  aside: Aside,
+  { candidate, intent, aside }: Abandoned,
   why: string,
 ): Promise<void> {
   const { kind, namespace, name } = candidate;
@@ -184,7 +185,7 @@ async function giveUp(
   const fingerprint = candidate.fingerprint === undefined ? {} : { fingerprint: candidate.fingerprint };
   const refused = { ...fingerprint, refusals, nextAt: now() + backoffMs(refusals) };
   await store.update((state) =>
-    putAside(state, candidate, isRefused ? { block: { ...aside.block, ...refused } } : aside),
+    putAside(abandoned(state, intent), candidate, isRefused ? { block: { ...aside.block, ...refused } } : aside),
   );
   if (isRefused) {
     await tell([{ about: identityOf(candidate), reason: 'RestartDeferred', note: why }]);

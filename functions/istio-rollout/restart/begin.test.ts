@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { emptyState, type Candidate, type InFlight, type State } from '../state/state.ts';
+import { abandoned, putAside } from './begin.ts';
+
+const identity = { kind: 'Deployment', namespace: 'shop', name: 'web', uid: 'u-1' } as const;
+const candidate: Candidate = { ...identity, reason: 'image', priority: 0, isGateway: false, fingerprint: 'f' };
+const intent: InFlight = {
+  ...identity,
+  fingerprint: 'f',
+  by: 'one',
+  attempt: 1,
+  intentAt: 0,
+  deadline: 1,
+  pods: 1,
+  phase: 'Patched',
+};
+const underWay: State = { ...emptyState, inflight: [intent] };
+
+describe('a candidate that is put aside', () => {
+  it.each([{ drop: true } as const, { wait: { code: 'RolloutInProgress' } } as const])(
+    'leaves the restart that another instance began: %j',
+    (aside) => {
+      expect(putAside(underWay, candidate, aside)).toBe(underWay);
+    },
+  );
+
+  it('waits in the queue once its own intent came to nothing', () => {
+    const { inflight, queue } = putAside(abandoned(underWay, intent), candidate, { wait: { code: 'PDB' } });
+
+    expect(inflight).toEqual([]);
+    expect(queue.items).toEqual([{ ...candidate, wait: { code: 'PDB' } }]);
+  });
+});
