@@ -1,9 +1,10 @@
 import { pods } from '../../../lib/kube/resource.ts';
+import { remember } from '../mesh/remember.ts';
 import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';
 import { mapAtOnce } from '../probe/pool.ts';
 import { readWorkload } from '../scan/observe.ts';
-import { verificationOf } from '../scan/judge.ts';
+import { verificationOf, type Knowledge } from '../scan/judge.ts';
 import { evaluateRestarted } from '../scan/scan.ts';
 import { configFingerprint } from '../state/pending.ts';
 import type { InFlight, State } from '../state/state.ts';
@@ -51,8 +52,15 @@ async function look(pass: Pass, intent: InFlight): Promise<Ended> {
   }
   const knowledge = await pass.knowledge();
   const finding = await evaluateRestarted(pass.scanner(), knowledge, intent);
-  const isCurrent = finding?.verdict.code === 'Current';
-  return { intent, end, finding, ...(isCurrent && { verification: verificationOf(finding.staffed, knowledge) }) };
+  const isVerified = finding?.verdict.code === 'Current' && isSettledOn(pass, knowledge);
+  return { intent, end, finding, ...(isVerified && { verification: verificationOf(finding.staffed, knowledge) }) };
+}
+
+/** While a change of the control planes waits for its scan, injectors may still answer as before it. */
+function isSettledOn({ store, config, now }: Pass, { mesh }: Knowledge): boolean {
+  const state = store.state();
+  const seen = configFingerprint(remember(state, mesh, now()), config);
+  return state.pending === undefined && seen === configFingerprint(state, config);
 }
 
 async function isPodGone(
