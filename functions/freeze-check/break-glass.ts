@@ -9,12 +9,18 @@ import type { Rule } from './rule.ts';
 /** On a workload: why it has to change in spite of a freeze. */
 export const bypassAnnotation = 'freeze-check.kube-reflex.dev/bypass-reason';
 
-/** Whether the caller may pass all these policies. That it can't be found out is no permission. */
+/**
+ * Whether the caller may pass all these policies. That it can't be found out is no permission. A GitOps controller may not,
+ * whatever its rights: the reason that it brings was written by whoever may commit.
+ */
 export async function mayBypass(
   { kube, config, log }: Context<Config>,
   user: UserInfo,
   objections: readonly Objection[],
 ): Promise<boolean> {
+  if (user.groups?.some((each) => config.GITOPS_GROUPS.includes(each)) === true) {
+    return false;
+  }
   if (config.BREAK_GLASS !== 'rbac') {
     return config.BREAK_GLASS === 'annotation';
   }

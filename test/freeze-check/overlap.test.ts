@@ -329,6 +329,16 @@ describe('what is new', () => {
     );
   });
 
+  it('a GitOps controller does not pass by a reason that somebody committed', async () => {
+    await frozen('holiday');
+    const annotations = { 'freeze-check.kube-reflex.dev/bypass-reason': 'outage 42' };
+    const userInfo = { username: 'argocd', groups: ['system:serviceaccounts:argocd'] };
+
+    const synced = await gate.ask({ ...update({ image: 'web:2', annotations }), userInfo });
+
+    expect(synced.allowed).toBe(false);
+  });
+
   it('a refusal is told once as an Event on the workload', async () => {
     await frozen('told');
     await Promise.all([gate.ask(rollout), gate.ask(rollout), gate.ask({ ...rollout, dryRun: true })]);
