@@ -6,6 +6,7 @@ import { planRemoval } from './integration/removal.ts';
 import type { DnsObjects, IntegrationOptions } from './integration/types.ts';
 import { planInline, planIntegration } from './integration.ts';
 import type { Host } from './rule.ts';
+import { corefile as kubeadm } from './sandbox/coredns.ts';
 
 const options: IntegrationOptions = {
   configure: true,
@@ -24,28 +25,6 @@ const options: IntegrationOptions = {
 };
 const line = 'import /etc/coredns/custom/sync/*.server';
 const hosts: readonly Host[] = [{ host: 'api.example.com', match: 'exact' }];
-
-const kubeadm = `.:53 {
-    errors
-    health {
-       lameduck 5s
-    }
-    ready
-    kubernetes cluster.local in-addr.arpa ip6.arpa {
-       pods insecure
-       fallthrough in-addr.arpa ip6.arpa
-       ttl 30
-    }
-    prometheus :9153
-    forward . /etc/resolv.conf {
-       max_concurrent 1000
-    }
-    cache 30
-    loop
-    reload
-    loadbalance
-}
-`;
 
 function configMap(name: string, data: Record<string, string>): ConfigMap {
   return { metadata: { name, namespace: 'kube-system', resourceVersion: '1' }, data };

@@ -4,6 +4,7 @@ import { checkFiles, isSound } from './check.ts';
 import { annotated, annotationOf, instanceLabel, managedBy, ownerLabels } from './annotation.ts';
 import { formatClaims, parseClaims, ranked, rulesOf, type Claim } from './claim.ts';
 import { stableHash } from './hash.ts';
+import { shardName as mountedName } from './integration/mount.ts';
 import { writeConfigMap, type WriteStep } from './patch.ts';
 import type { Policy } from './policy.ts';
 import { rendererVersion, renderRules, shardKey, type RenderMode } from './render.ts';
@@ -34,7 +35,7 @@ export function shardOf(hostKey: string, shards: number): number {
 }
 
 export function shardName({ rulesName }: Policy, index: number): string {
-  return index === 0 ? rulesName : `${rulesName}-${index}`;
+  return mountedName(rulesName, index);
 }
 
 export function readShard(index: number, object: ConfigMap | undefined, policy: Policy): Shard {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { dnsLabel, flag, integer, list, oneOf, text, withDefault } from '../../lib/function/config.ts';
+import { dnsLabel, duration, flag, integer, list, oneOf, text, withDefault } from '../../lib/function/config.ts';
 import { parseSelector } from '../../lib/kube/selector.ts';
-import { parseDuration } from '../../lib/time/duration.ts';
 import { parseWindows } from './window.ts';
 
 const second = 1000;
@@ -148,29 +147,6 @@ export const Config = z.object({
   EVENTS_ENABLED: withDefault(flag({ about: 'write Kubernetes Events about workloads' }), true),
 });
 export type Config = z.output<typeof Config>;
-
-/** A duration as Go writes it, in milliseconds. */
-function duration({
-  about,
-  example,
-}: {
-  readonly about: string;
-  readonly example: string;
-}): z.ZodMiniType<number, string> {
-  return z
-    .pipe(
-      z
-        .string()
-        .check(
-          z.refine(
-            (value) => succeeds(() => parseDuration(value)) && parseDuration(value) >= 0,
-            'must be a duration such as 90s, 30m or 1h30m',
-          ),
-        ),
-      z.transform((value: string) => parseDuration(value)),
-    )
-    .register(z.globalRegistry, { about, example });
-}
 
 function succeeds(attempt: () => unknown): boolean {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sameQuantity } from './quantity.ts';
+import { canonicalQuantity, sameQuantity } from './quantity.ts';
 
 describe('quantities', () => {
   it.each([
@@ -30,4 +30,19 @@ describe('quantities', () => {
   ])('%s is not %s', (a, b) => {
     expect(sameQuantity(a, b)).toBe(false);
   });
+});
+
+it.each([
+  ['1', '1000m'],
+  ['1Gi', '1024Mi'],
+  ['0', '0m'],
+  ['1.5', '1500m'],
+  ['100', '1e2'],
+])('%s and %s have one canonical text', (left, right) => {
+  expect(canonicalQuantity(left)).toBe(canonicalQuantity(right));
+});
+
+it('leaves the text of what is no quantity', () => {
+  expect(canonicalQuantity('much')).toBe('much');
+  expect(canonicalQuantity('1')).not.toBe(canonicalQuantity('10'));
 });

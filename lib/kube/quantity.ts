@@ -10,6 +10,17 @@ export function sameQuantity(a: string | number, b: string | number): boolean {
   return left !== undefined && right !== undefined && areEqual(left, right);
 }
 
+/** The same text for every way to write an amount, for what is hashed; what is no quantity stays as it is. */
+export function canonicalQuantity(text: string): string {
+  const amount = amountOf(text);
+  if (amount === undefined) {
+    return text;
+  }
+  const digits = String(amount.digits);
+  const significant = digits.replace(/0+$/, '');
+  return significant === '' ? '0' : `${significant}e${amount.power + digits.length - significant.length}`;
+}
+
 /** `digits` × 10^`power`. */
 interface Amount {
   readonly digits: bigint;

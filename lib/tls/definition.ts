@@ -55,6 +55,7 @@ export function withCertificate<C>(definition: Definition<C>): Definition<Settin
   };
 }
 
+/** A schema of zod and one of zod/mini extend alike, which their types don't tell. */
 function extended<C>(schema: ConfigSchema<C>, name: string): ConfigSchema<Settings<C>> {
   return z.safeExtend(schema as unknown as z.ZodMiniObject, tlsSettings(name)) as unknown as ConfigSchema<Settings<C>>;
 }

@@ -18,6 +18,15 @@ it('does the work for every item, never more at once than told', async () => {
   expect(most).toBe(3);
 });
 
+it('returns the results in the order of the items', async () => {
+  const results = await inParallel(2, [3, 1, 2], async (item) => {
+    await new Promise((resolve) => setTimeout(resolve, item));
+    return item * 10;
+  });
+
+  expect(results).toEqual([30, 10, 20]);
+});
+
 it('fails with the first failure', async () => {
   await expect(inParallel(2, [1, 2], (item) => Promise.reject(new Error(`item ${item}`)))).rejects.toThrow('item 1');
 });

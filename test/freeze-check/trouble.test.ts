@@ -86,7 +86,7 @@ describe('a freeze over many objects', () => {
     async () => {
       await makeCrowd(60, 0);
       const replica = await world.replica({ name: 'one' });
-      function label(value: string): Promise<void> {
+      function label(value: string): Promise<unknown> {
         return inParallel(4, numbers(60), (index) =>
           world.edit(cronJobs, { name: `job-${index}`, namespace: 'prod' }, (job) => ({
             ...job,

@@ -1,7 +1,7 @@
+import { canonicalQuantity } from '../../../lib/kube/quantity.ts';
 import type { Pod } from '../../../lib/kube/resource.ts';
 import type { DriftCheck } from '../config.ts';
 import { canonical } from '../digest.ts';
-import { quantityValue } from './quantity.ts';
 
 /**
  * Of an injected proxy what may count as drift: an allow-list, since the API server's defaults and other webhooks would
@@ -69,8 +69,8 @@ function resourcesOf({ resources }: Container): object {
   return { requests: valuesOf(resources?.requests), limits: valuesOf(resources?.limits) };
 }
 
-function valuesOf(quantities: Readonly<Record<string, string>> | undefined): Record<string, number> {
-  return Object.fromEntries(Object.entries(quantities ?? {}).map(([name, text]) => [name, quantityValue(text)]));
+function valuesOf(quantities: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(quantities ?? {}).map(([name, text]) => [name, canonicalQuantity(text)]));
 }
 
 function proxyConfigOf({ env = [] }: Container): Record<string, unknown> {

@@ -1,8 +1,8 @@
 import { pods } from '../../../lib/kube/resource.ts';
+import { inParallel } from '../../../lib/work/in-parallel.ts';
 import { remember } from '../mesh/remember.ts';
 import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';
-import { mapAtOnce } from '../probe/pool.ts';
 import { readWorkload } from '../scan/observe.ts';
 import { verificationOf, type Knowledge } from '../scan/judge.ts';
 import { evaluateRestarted } from '../scan/scan.ts';
@@ -19,7 +19,7 @@ interface Ended extends Look {
 /** Looks at every restart under way and writes down which have come to an end, and how. */
 export async function settleAll(pass: Pass): Promise<void> {
   const { store, config, now } = pass;
-  const ends = await mapAtOnce(store.state().inflight, readsAtOnce, (intent) => look(pass, intent));
+  const ends = await inParallel(readsAtOnce, store.state().inflight, (intent) => look(pass, intent));
   const closed = ends.filter(({ end }) => end.is !== 'open');
   let notices: Notice[] = [];
   if (closed.length > 0) {

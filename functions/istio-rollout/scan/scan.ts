@@ -1,9 +1,9 @@
 import type { Kube } from '../../../lib/kube/client.ts';
+import { inParallel } from '../../../lib/work/in-parallel.ts';
 import type { Config } from '../config.ts';
 import { fingerprintOf } from '../drift/compare.ts';
 import { readMesh } from '../mesh/mesh.ts';
 import { remember } from '../mesh/remember.ts';
-import { mapAtOnce } from '../probe/pool.ts';
 import type { Prober } from '../probe/prober.ts';
 import type { Question } from '../probe/question.ts';
 import { configFingerprint } from '../state/pending.ts';
@@ -130,7 +130,7 @@ async function observeAll({ kube, config }: Scanner, namespaces: readonly string
   if (namespaces === undefined) {
     return observe(kube, config);
   }
-  const all = await mapAtOnce(namespaces, 4, (namespace) => observe(kube, config, namespace));
+  const all = await inParallel(4, namespaces, (namespace) => observe(kube, config, namespace));
   return {
     workloads: all.flatMap(({ workloads }) => workloads),
     links: new Map(all.flatMap(({ links }) => [...links])),
@@ -161,7 +161,7 @@ async function askAll(
       : [{ uid: '', open: { ...sample.open, question: sentinelIn(sample.open.question) } }];
   });
   const asks = [...sentinels, ...open.map((each) => ({ uid: each.staffed.workload.uid, open: each.open }))];
-  return mapAtOnce(asks, config.PROBE_CONCURRENCY, async ({ uid, open: { injectors, question } }) => ({
+  return inParallel(config.PROBE_CONCURRENCY, asks, async ({ uid, open: { injectors, question } }) => ({
     uid,
     revision: injectors[0]?.revision ?? '',
     question,
