@@ -43,10 +43,17 @@ export async function openEventPath(
 ): Promise<EventPath> {
   const { name } = shipped.definition;
   const kubeconfig = await accountKubeconfig(cluster, { name, part: 'source' });
+  await using opened = new AsyncDisposableStack();
   const relays = await Promise.all(times(overlapping, startRelay));
+  for (const { close } of relays) {
+    opened.defer(close);
+  }
   const functions = await Promise.all(
     times(count, (port) => startFunction(cluster, shipped, { port, ...(server === undefined ? {} : { server }) })),
   );
+  for (const { running } of functions) {
+    opened.defer(() => running.stop());
+  }
   let adapters: readonly Running[] = [];
 
   async function startAdapters(): Promise<void> {
@@ -107,7 +114,9 @@ export async function openEventPath(
     throw new Error('an event path needs a relay and a function');
   }
 
+  opened.defer(killAdapters);
   await startAdapters();
+  const path = opened.move();
   return {
     functions,
     function: first,
@@ -118,11 +127,7 @@ export async function openEventPath(
     freezeAdapters,
     thawAdapters,
     tick: () => sendTick(relay),
-    [Symbol.asyncDispose]: async () => {
-      await killAdapters();
-      await Promise.all(functions.map(({ running }) => running.stop()));
-      await Promise.all(relays.map(({ close }) => close()));
-    },
+    [Symbol.asyncDispose]: () => path.disposeAsync(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { KubeObject } from '../../kube/wire.ts';
 
@@ -34,21 +34,25 @@ export async function startRecorder(): Promise<Recorder> {
   let connections = 0;
   let answerTo: (event: Received) => Answer = acceptAll;
 
-  const server = createServer((request, response) => {
-    void request.toArray().then(async (chunks: Buffer[]) => {
-      const event = receivedOf(request.headers, Buffer.concat(chunks).toString());
-      received.push(event);
-      const answer = await answerTo(event);
-      if (answer === 'cut') {
-        request.socket.destroy();
-        return;
-      }
-      if (answer < 300) {
-        accepted.push(event);
-      }
-      response.writeHead(answer).end();
-    });
-  });
+  async function record(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks = (await request.toArray().catch(() => undefined)) as Buffer[] | undefined;
+    if (chunks === undefined) {
+      return; // its sender died half-way: nothing was received, and nobody waits for an answer
+    }
+    const event = receivedOf(request.headers, Buffer.concat(chunks).toString());
+    received.push(event);
+    const answer = await answerTo(event);
+    if (answer === 'cut') {
+      request.socket.destroy();
+      return;
+    }
+    if (answer < 300) {
+      accepted.push(event);
+    }
+    response.writeHead(answer).end();
+  }
+
+  const server = createServer((request, response) => void record(request, response));
   server.on('connection', () => (connections += 1));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
