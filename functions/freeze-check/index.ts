@@ -1,5 +1,6 @@
 import { defineFunction } from '../../lib/function/define.ts';
 import { Config } from './config.ts';
+import { release } from './hold/release.ts';
 import { policyKinds } from './kinds/definitions.ts';
 import { measure } from './measure.ts';
 import { reconcile } from './reconcile.ts';
@@ -22,4 +23,5 @@ export default defineFunction<Config>({
   routes: queryRoutes,
   permissions: (config) => [...actingRights(config), ...decidingRights(config)],
   scaling: { minScale: 1, maxScale: 2, cpu: '20m', memory: '128Mi' },
+  release,
 });

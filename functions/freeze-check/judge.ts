@@ -110,14 +110,20 @@ async function judgeChange(
 
 /** Why a change that is denied passes all the same, if its author says so and may. */
 async function bypassReasonOf(
-  { workload }: Change,
+  change: Change,
   { objections, exception }: Decision,
   user: AdmissionRequest['userInfo'],
   context: Context<Config>,
 ): Promise<string | undefined> {
-  const { [bypassAnnotation]: reason = '' } = workload.metadata.annotations ?? {};
+  const reason = reasonGiven(change);
   const isDenied = objections.length > 0 && exception === undefined;
   return isDenied && reason !== '' && (await mayBypass(context, user, objections)) ? reason : undefined;
+}
+
+/** What an update found there was somebody's reason for an earlier one. A delete and a scale can bring none of their own. */
+function reasonGiven({ workload, before }: Change): string {
+  const { [bypassAnnotation]: reason = '' } = workload.metadata.annotations ?? {};
+  return reason === before?.metadata.annotations?.[bypassAnnotation] ? '' : reason;
 }
 
 function questionOf(

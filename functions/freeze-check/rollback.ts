@@ -2,7 +2,7 @@ import type { Kube } from '../../lib/kube/client.ts';
 import { controllerRevisions, replicaSets, type Resource } from '../../lib/kube/resource.ts';
 import { formatSelector, soundRequirements } from '../../lib/kube/selector.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
-import type { Change, Workload } from './change.ts';
+import { besides, type Change, type Workload } from './change.ts';
 import { isRecord, isSame } from './same.ts';
 
 /** A ReplicaSet holds the template in its spec, a ControllerRevision a patch to it in its data. */
@@ -14,10 +14,16 @@ interface Revision extends KubeObject {
 /** Added to the template of every ReplicaSet by its Deployment. */
 const hashLabel = 'pod-template-hash';
 
-/** Whether an update goes back to a template that the workload has had before. */
+/** A scale is an action of its own, with rules of its own. */
+const mayDiffer = ['template', 'replicas'];
+
+/** Whether an update goes back to a template that the workload has had before, and does nothing else by the way. */
 export async function goesBack(kube: Kube, namespace: string, { kind, workload, before }: Change): Promise<boolean> {
   const template = workload.spec?.['template'];
   if (before === undefined || kind === 'CronJob' || isSame(template, before.spec?.['template'])) {
+    return false;
+  }
+  if (!isSame(besides(mayDiffer, workload), besides(mayDiffer, before))) {
     return false;
   }
   const revisions: Resource<Revision> = kind === 'Deployment' ? replicaSets : controllerRevisions;

@@ -127,6 +127,30 @@ describe('a change', () => {
     );
   });
 
+  it.each([
+    ['paused', { paused: true }, {}],
+    ['the labels', {}, { labels: { app: 'web', team: 'other' } }],
+    ['the strategy', { strategy: { type: 'Recreate' } }, {}],
+  ])('FC-5 of %s that comes along with other replicas is a rollout too', async (_what, spec, traits) => {
+    await frozen(['ROLL_OUT']);
+    const { object, oldObject } = update({ replicas: 5, ...traits });
+
+    const answer = await gate.ask({
+      operation: 'UPDATE',
+      object: { ...object, spec: { ...deployment().spec, replicas: 5, ...spec } } as KubeObject,
+      oldObject: oldObject ?? null,
+    });
+
+    expect(answer).toMatchObject({ allowed: false, auditAnnotations: { action: 'ROLL_OUT' } });
+  });
+
+  it('FC-3 of replicas passes with the note that kubectl apply leaves in an annotation', async () => {
+    await frozen(['ROLL_OUT']);
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+
+    expect(await gate.ask(update({ replicas: 5, annotations }))).toMatchObject({ allowed: true });
+  });
+
   it('FC-6 of an annotation counts as a rollout', async () => {
     await frozen(['ROLL_OUT']);
 

@@ -7,11 +7,11 @@ import {
   type Action,
   type FreezeExceptionSpec,
 } from '../../functions/freeze-check/policy.ts';
-import { events, namespaces, replicaSets, type ReplicaSet } from '../../lib/kube/resource.ts';
+import { events, namespaces } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { until } from '../../lib/source/testing/until.ts';
 import { exception, freeze, namespaceNamed, nightly } from './objects.ts';
-import { creation, deletion, deployment, openGate, rollout, update, type Gate } from './reviews.ts';
+import { creation, deletion, openGate, rollout, update, type Gate } from './reviews.ts';
 import { openWorld, type World } from './world.ts';
 
 const noon = '2026-12-25T12:00:00Z';
@@ -264,79 +264,6 @@ describe('what is new', () => {
 
     expect((await gate.ask(rollout)).warnings).toEqual(['ChangeFreeze/soon begins at 2026-12-26T11:00:00Z: year end']);
     expect((await gate.ask(creation())).warnings).toBeUndefined();
-  });
-
-  it('a rollout that goes back to an earlier revision passes where a policy lets it', async () => {
-    await world.create(changeFreezes, freeze('holiday', christmas, { rules: { deny, allowRollback: true } }));
-    const { spec } = deployment();
-    const earlier: ReplicaSet = {
-      metadata: {
-        name: 'web-1',
-        namespace: 'prod',
-        labels: { app: 'web' },
-        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd-1', controller: true }],
-      },
-      spec: {
-        selector: { matchLabels: { app: 'web' } },
-        template: {
-          metadata: { labels: { app: 'web', 'pod-template-hash': 'abc' } },
-          ...(spec?.template.spec === undefined ? {} : { spec: spec.template.spec }),
-        },
-      },
-    };
-    const { spec: stored } = await world.create(replicaSets, earlier);
-
-    /** With the template that the API server made of it, as in a Deployment. */
-    function goingBack(replicas: number): Parameters<Gate['ask']>[0] {
-      const { object, oldObject } = update({ replicas }, { image: 'web:2' });
-      const template = { ...stored?.template, metadata: { labels: { app: 'web' } } };
-      return {
-        operation: 'UPDATE',
-        object: { ...object, spec: { ...spec, replicas, template } } as KubeObject,
-        oldObject: oldObject ?? null,
-      };
-    }
-    const back = await messageOf(goingBack(1));
-    const onward = await messageOf(update({ image: 'web:3' }, { image: 'web:2' }));
-    const backAndScaled = await gate.ask(goingBack(7));
-
-    expect([back, onward.slice(0, 9)]).toEqual(['allowed', 'Denied by']);
-    expect(backAndScaled).toMatchObject({ allowed: false, auditAnnotations: { action: 'SCALE' } });
-  });
-
-  it('who may bypass a policy passes it by giving a reason, and everybody hears of it', async () => {
-    await frozen('holiday');
-    const annotations = { 'freeze-check.kube-reflex.dev/bypass-reason': 'outage 42' };
-    const change = update({ image: 'web:2', annotations });
-
-    const entitled = await gate.ask(change);
-    const withoutReason = await gate.ask(rollout);
-    const off = await openGate(world, { name: 'off', environment: { BREAK_GLASS: 'off' } });
-    const switchedOff = await off.ask(change);
-    await off.close();
-
-    expect(entitled).toMatchObject({
-      allowed: true,
-      auditAnnotations: { decision: 'break-glass', policy: 'ChangeFreeze/holiday', reason: 'outage 42' },
-    });
-    expect([withoutReason.allowed, switchedOff.allowed]).toEqual([false, false]);
-    await until(
-      () =>
-        world.sandbox.api
-          .list(events)
-          .some((event) => (event as { note?: string }).note === 'dev@x passed ChangeFreeze/holiday: outage 42'),
-      'the Event is written',
-    );
-  });
-
-  it('a GitOps controller does not pass by a reason that somebody committed', async () => {
-    await frozen('holiday');
-    const annotations = { 'freeze-check.kube-reflex.dev/bypass-reason': 'outage 42' };
-    const userInfo = { username: 'argocd', groups: ['system:serviceaccounts:argocd'] };
-
-    const synced = await gate.ask({ ...update({ image: 'web:2', annotations }), userInfo });
-
-    expect(synced.allowed).toBe(false);
   });
 
   it('a refusal is told once as an Event on the workload', async () => {

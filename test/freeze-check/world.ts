@@ -24,6 +24,8 @@ export interface World {
     change: (object: T) => T,
   ) => Promise<T>;
   readonly remove: (resource: Resource, name: string, namespace?: string) => Promise<void>;
+  /** Gives a group rights, where they count. */
+  readonly grant: (group: string, rules: readonly object[]) => Promise<void>;
   /** A process of the function, with a name of its own at the API server. */
   readonly replica: (options?: ReplicaOptions) => Promise<Replica>;
   /** How often each object of the kind has been written since this call. */
@@ -57,10 +59,12 @@ export interface WorldOptions {
   readonly at: string;
   /** Kinds of others that are installed besides the policies. */
   readonly kinds?: readonly Resource[];
+  /** Rights count; replicas have all of them. */
+  readonly rbac?: boolean;
 }
 
-export async function openWorld({ at, kinds = [] }: WorldOptions): Promise<World> {
-  const sandbox = await startSandbox({ controllers: false });
+export async function openWorld({ at, kinds = [], rbac = false }: WorldOptions): Promise<World> {
+  const sandbox = await startSandbox({ controllers: false, rbac });
   const { api } = sandbox;
   const opened: Replica[] = [];
   let time = new Date(at);
@@ -73,6 +77,9 @@ export async function openWorld({ at, kinds = [] }: WorldOptions): Promise<World
     'the kinds are served',
   );
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-reflex' } });
+  if (rbac) {
+    await grantRights(sandbox, 'system:serviceaccounts:kube-reflex', [everyRight]);
+  }
 
   function get<T extends KubeObject>(resource: Resource<T>, name: string, namespace?: string): T {
     const found = api.get(resource, name, namespace);
@@ -102,6 +109,7 @@ export async function openWorld({ at, kinds = [] }: WorldOptions): Promise<World
     sandbox,
     get,
     replica,
+    grant: (group, rules) => grantRights(sandbox, group, rules),
     now: () => time,
     turnTo: (text) => {
       time = new Date(text);
@@ -126,6 +134,27 @@ export async function openWorld({ at, kinds = [] }: WorldOptions): Promise<World
       await sandbox.close();
     },
   };
+}
+
+const everyRight = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
+const rbacGroup = 'rbac.authorization.k8s.io';
+const clusterRoles: Resource = clusterWide('ClusterRole', 'clusterroles');
+const clusterRoleBindings: Resource = clusterWide('ClusterRoleBinding', 'clusterrolebindings');
+
+function clusterWide(kind: string, plural: string): Resource {
+  return { group: rbacGroup, version: 'v1', kind, plural, namespaced: false };
+}
+
+async function grantRights({ api }: Sandbox, group: string, rules: readonly object[]): Promise<void> {
+  const metadata = { name: `rights-of-${group}` };
+  const role: KubeObject = complete(clusterRoles, { metadata, rules } as KubeObject);
+  const binding = {
+    metadata,
+    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: metadata.name },
+    subjects: [{ apiGroup: rbacGroup, kind: 'Group', name: group }],
+  } as KubeObject;
+  await api.create(clusterRoles, role);
+  await api.create(clusterRoleBindings, complete(clusterRoleBindings, binding));
 }
 
 function isServed({ api }: Sandbox, name: string): boolean {

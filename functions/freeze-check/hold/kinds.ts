@@ -19,3 +19,6 @@ export function gitopsKinds(providers: readonly string[]): readonly HeldKind[] {
 export function heldKinds({ GITOPS_PROVIDERS }: Pick<Config, 'GITOPS_PROVIDERS'>): readonly HeldKind[] {
   return [heldCronJobs, ...gitopsKinds(GITOPS_PROVIDERS)];
 }
+
+/** Also those that this installation no longer looks after: it may have held them before. */
+export const allKinds: readonly HeldKind[] = [heldCronJobs, ...gitopsKinds(Object.keys(kindsOf))];
