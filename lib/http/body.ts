@@ -31,28 +31,33 @@ const patienceBytes = 64 * 1024 * 1024;
 const smallBytes = 256 * 1024;
 const partForSmall = 1 / 8;
 
-/** @param budget bytes of bodies that may be in memory at once; a request that would exceed it is turned away. */
-export function createBodyReader(budget: number): BodyReader {
+/**
+ * @param budget bytes of bodies that may be in memory at once; a request that would exceed it is turned away.
+ * @param arrivalMs a body that takes longer than this to arrive is cut off, and its room given to others
+ */
+export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader {
   let held = 0;
 
   function receive(request: IncomingMessage, response: ServerResponse, receiver: Receiver): void {
     const { limit, onBody, onFailure } = receiver;
+    const announced = Number(request.headers['content-length'] ?? 0);
     const chunks: Buffer[] = [];
     let size = 0;
     let reserved = 0;
     let over: Failure | undefined;
 
-    /** Room for this many bytes in all, or why there is none. */
-    function reserve(bytes: number): Failure | undefined {
-      const room = bytes > smallBytes ? budget * (1 - partForSmall) : budget;
-      if (bytes > limit) {
+    /** Room for what has arrived, or why there is none. What is only announced takes no room from others. */
+    function reserve(): Failure | undefined {
+      const expected = Math.max(size, announced);
+      const room = expected > smallBytes ? budget * (1 - partForSmall) : budget;
+      if (expected > limit) {
         return new TooLarge(limit);
       }
-      if (held - reserved + bytes > room) {
+      if (held - reserved + size > room) {
         return new Failure('throttled', 'too many large requests at once', { retryAfter: 1 });
       }
-      held += bytes - reserved;
-      reserved = bytes;
+      held += size - reserved;
+      reserved = size;
       return undefined;
     }
 
@@ -62,13 +67,14 @@ export function createBodyReader(budget: number): BodyReader {
       chunks.length = 0;
     }
 
-    response.once('close', release);
-    over = reserve(Number(request.headers['content-length'] ?? 0));
+    const late = setTimeout(() => request.destroy(), arrivalMs);
+    response.once('close', () => {
+      clearTimeout(late);
+      release();
+    });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (over === undefined && size > reserved) {
-        over = reserve(size);
-      }
+      over ??= reserve();
       if (over === undefined) {
         chunks.push(chunk);
       } else if (size > patienceBytes) {
@@ -77,7 +83,14 @@ export function createBodyReader(budget: number): BodyReader {
         release();
       }
     });
-    request.once('end', () => (over === undefined ? onBody(joined(chunks)) : onFailure(over)));
+    request.once('end', () => {
+      clearTimeout(late);
+      if (over === undefined) {
+        onBody(joined(chunks));
+      } else {
+        onFailure(over);
+      }
+    });
     request.once('error', (error) => onFailure(over ?? new Failure('malformed', 'body ended early', { cause: error })));
   }
 

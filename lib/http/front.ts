@@ -27,7 +27,10 @@ export interface Front {
   readonly close: () => Promise<void>;
 }
 
-/** Go clients keep idle connections for 90 s; whoever closes first must not be us, or a request dies on the way. */
+/**
+ * Go clients keep idle connections for 90 s, also such as they opened and then did not need; whoever closes first must
+ * not be us, or a request dies on the way. Node counts the time until a first request as that of the request.
+ */
 const keepAliveMs = 120_000;
 
 /** Said again at each renewal: what is left out there falls back to Node's own defaults. */

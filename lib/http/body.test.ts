@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import http, { type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { createBodyReader, TooLarge } from './body.ts';
+
+const kibibyte = 1024;
+const limit = 700 * kibibyte;
+const budget = 1024 * kibibyte;
+const opened = new AsyncDisposableStack();
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) {
+    socket.destroy();
+  }
+});
+
+afterAll(() => opened.disposeAsync());
+
+describe('the budget of bodies', () => {
+  it('is not taken by what is only announced', async () => {
+    const port = await listen();
+    for (let stalled = 0; stalled < 10; stalled += 1) {
+      await begin(port, { announced: limit, sent: kibibyte });
+    }
+
+    expect(await post(port, limit)).toBe(200);
+  });
+
+  it('is held by a body that stops half-way, but not for long', async () => {
+    const patient = await listen();
+    await begin(patient, { announced: limit, sent: limit - 1 });
+    const strict = await listen(100);
+    const cut = await begin(strict, { announced: limit, sent: limit - 1 });
+
+    expect(await post(patient, limit)).toBe(503);
+    await closed(cut);
+    expect(await post(strict, limit)).toBe(200);
+  });
+
+  it('has a part for small bodies that large ones can’t take', async () => {
+    const port = await listen();
+    await begin(port, { announced: limit, sent: limit - 1 });
+    await begin(port, { announced: limit, sent: 190 * kibibyte });
+
+    expect(await post(port, 50 * kibibyte)).toBe(200);
+    expect(await post(port, 300 * kibibyte)).toBe(503);
+  });
+
+  it('is not even asked for a body that is announced as too large', async () => {
+    const port = await listen();
+
+    expect(await post(port, limit + 1)).toBe(413);
+  });
+});
+
+const sockets: Socket[] = [];
+const accepted: Socket[] = [];
+
+/** Answers 200 to a body that could be read. Returns its port. */
+async function listen(arrivalMs?: number): Promise<number> {
+  const reader = createBodyReader(budget, arrivalMs);
+  const server: Server = http.createServer((request, response) => {
+    reader.read(request, response, limit).then(
+      ({ length }) => response.writeHead(length > 0 ? 200 : 400).end(),
+      (error: unknown) => response.writeHead(error instanceof TooLarge ? 413 : 503).end(),
+    );
+  });
+  server.on('connection', (socket) => accepted.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.defer(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** A request of which only a part comes; resolves when the server has taken that. */
+async function begin(port: number, body: { readonly announced: number; readonly sent: number }): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket.resume());
+  socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.announced}\r\n\r\n`);
+  socket.write(Buffer.alloc(body.sent));
+  while (!accepted.some(({ remotePort, bytesRead }) => remotePort === socket.localPort && bytesRead > body.sent)) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return socket;
+}
+
+async function closed(socket: Socket): Promise<void> {
+  if (!socket.closed) {
+    await once(socket, 'close');
+  }
+}
+
+async function post(port: number, bytes: number): Promise<number> {
+  const { status } = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: Buffer.alloc(bytes) });
+  return status;
+}
