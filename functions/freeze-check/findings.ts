@@ -2,29 +2,28 @@ import type { Config } from './config.ts';
 import type { Exception } from './exception.ts';
 import type { Done } from './hold/act.ts';
 import { isOwner, type Holder } from './hold/plan.ts';
-import type { Policies } from './policies.ts';
+import type { Observed } from './observe.ts';
 import { changeFreezes, freezeExceptions, maintenanceWindows } from './policy.ts';
 import type { Rule } from './rule.ts';
 import { exceptionState, ruleState } from './state.ts';
 import type { Findings } from './status.ts';
 
-type Settings = Pick<Config, 'EXEMPT_AUTOSCALERS'>;
+interface Course {
+  readonly done: readonly Done[];
+  readonly now: number;
+  readonly settings: Pick<Config, 'EXEMPT_AUTOSCALERS'>;
+}
 
 /** What is to be told about each policy, given what became of the objects that it may hold. */
-export function findingsOf(
-  { rules, exceptions }: Policies,
-  { done, now, settings }: { readonly done: readonly Done[]; readonly now: number; readonly settings: Settings },
-): readonly Findings[] {
+export function findingsOf({ rules, exceptions, unread }: Observed, course: Course): readonly Findings[] {
+  const isPartial = unread.some(({ kind }) => kind.family === 'GitOps');
   return [
-    ...rules.map((rule) => aboutRule(rule, { done, now, settings })),
-    ...exceptions.map((exception) => aboutException(exception, now)),
+    ...rules.map((rule) => ({ ...aboutRule(rule, course), ...(isPartial ? countedBefore(rule) : {}) })),
+    ...exceptions.map((exception) => aboutException(exception, course.now)),
   ];
 }
 
-function aboutRule(
-  rule: Rule,
-  { done, now, settings }: { readonly done: readonly Done[]; readonly now: number; readonly settings: Settings },
-): Findings {
+function aboutRule(rule: Rule, { done, now, settings }: Course): Findings {
   const { kind, policy, problems } = rule;
   const { enforcement = 'Enforce', rules, behavior } = policy.spec;
   const paused = done.filter((one) => one.kind.family === 'GitOps' && holds(rule, one));
@@ -39,6 +38,12 @@ function aboutRule(
       ? { pausedCount: paused.length, contested: paused.flatMap(contest) }
       : {}),
   };
+}
+
+/** What can't be seen now is told as it was last seen. */
+function countedBefore({ policy }: Rule): Pick<Findings, 'pausedCount' | 'countsAsBefore'> {
+  const { gitopsPausedCount: pausedCount } = policy.status ?? {};
+  return { countsAsBefore: true, ...(pausedCount === undefined ? {} : { pausedCount }) };
 }
 
 function aboutException(exception: Exception, now: number): Findings {

@@ -1,3 +1,4 @@
+import { asFailure, type Failure } from '../../lib/function/failure.ts';
 import type { Kube } from '../../lib/kube/client.ts';
 import { namespaces } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
@@ -13,26 +14,46 @@ export interface Candidates {
   readonly objects: readonly KubeObject[];
 }
 
+/** A kind that could not be read. */
+export interface Unread {
+  readonly kind: HeldKind;
+  readonly failure: Failure;
+}
+
 export interface Observed extends Policies {
   readonly candidates: readonly Candidates[];
+  /** Nothing is known of their objects: they stay as they are, and the others don't wait for them. */
+  readonly unread: readonly Unread[];
   /** The labels of each namespace. */
   readonly namespaces: ReadonlyMap<string, Labels>;
 }
 
-/**
- * The objects first, then the policies: whoever changes an object after it was read wins, and no object is written by a
- * policy older than it. What policies ask for has to be known before, but only to read no more than needed.
- */
+/** Reads the policies, and of the objects no more than they may ask for. */
 export async function observe(kube: Kube, kinds: readonly HeldKind[], place: Place): Promise<Observed> {
-  const { rules } = await readPolicies(kube);
-  const candidates = await Promise.all(
+  const policies = await readPolicies(kube);
+  const candidates: Candidates[] = [];
+  const unread: Unread[] = [];
+  await Promise.all(
     kinds.map(async (kind) => {
-      const isAsked = rules.some((rule) => asksFor(kind, rule));
-      return { kind, objects: await readHeld(kube, kind, place, isAsked) };
+      const isAsked = policies.rules.some((rule) => asksFor(kind, rule));
+      try {
+        candidates.push({ kind, objects: await readHeld(kube, kind, place, isAsked) });
+      } catch (error) {
+        unread.push({ kind, failure: asFailure(error) });
+      }
     }),
   );
-  const [policies, labels] = await Promise.all([readPolicies(kube), readNamespaces(kube, place)]);
-  return { ...policies, candidates, namespaces: labels };
+  const isEmpty = candidates.every(({ objects }) => objects.length === 0);
+  const labels = isEmpty ? new Map<string, Labels>() : await readNamespaces(kube, place);
+  return { ...policies, candidates, unread, namespaces: labels };
+}
+
+/**
+ * The same objects under the policies as they are by now. What is to be written is decided so: no object is written by a
+ * policy older than it, and whoever changes an object after it was read wins.
+ */
+export async function withPoliciesOfNow(kube: Kube, observed: Observed): Promise<Observed> {
+  return { ...observed, ...(await readPolicies(kube)) };
 }
 
 async function readNamespaces(kube: Kube, { namespace }: Place): Promise<ReadonlyMap<string, Labels>> {

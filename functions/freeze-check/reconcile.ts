@@ -8,17 +8,17 @@ import { findingsOf } from './findings.ts';
 import { act, type Done } from './hold/act.ts';
 import type { HeldKind } from './hold/kind.ts';
 import { heldKinds } from './hold/kinds.ts';
-import { holdNews } from './hold/news.ts';
-import { decideHolds } from './hold/plan.ts';
+import { holdNews, type Course } from './hold/news.ts';
+import { decideHolds, type Decision } from './hold/plan.ts';
 import type { Place } from './hold/sources.ts';
 import { problemNews, transitionNews } from './news.ts';
-import { observe } from './observe.ts';
+import { observe, withPoliciesOfNow, type Observed, type Unread } from './observe.ts';
 import { planStatus, type Findings } from './status.ts';
 
 /** Looks at everything, does what the clock and the policies ask for, and comes back when the next of them turns. */
 export async function reconcile(context: Context<Config>): Promise<void> {
   const started = monotonicMs();
-  const { done, findings } = await hold(context, heldKinds(context.config), {});
+  const { done, unread, findings } = await hold(context, heldKinds(context.config), {});
   const next = Math.min(Infinity, ...findings.map(({ state }) => state.until ?? Infinity));
   if (next < Infinity) {
     context.later('transition', new Date(next), reconcile);
@@ -26,22 +26,22 @@ export async function reconcile(context: Context<Config>): Promise<void> {
   const now = context.now().getTime();
   await tell(
     context,
-    findings.map((each) => planTelling(each, done, now)),
+    findings.map((each) => planTelling(each, { done, unread }, now)),
   );
   observeDuration(context, 'policies', started);
-  throwTransient(done);
+  throwTransient([...done, ...unread]);
 }
 
 /** Does the same for objects of one place alone. What it changes in the status of policies, the next tick tells. */
 export async function reconcileAt(context: Context<Config>, kinds: readonly HeldKind[], place: Place): Promise<void> {
   const started = monotonicMs();
-  const { done, findings } = await hold(context, kinds, place);
+  const { done, unread, findings } = await hold(context, kinds, place);
   await tell(
     context,
-    findings.map((each) => ({ steps: holdNews(each, done) })),
+    findings.map((each) => ({ steps: holdNews(each, { done, unread }) })),
   );
   observeDuration(context, 'objects', started);
-  throwTransient(done);
+  throwTransient([...done, ...unread]);
 }
 
 function observeDuration({ metrics }: Context<Config>, controller: 'policies' | 'objects', started: number): void {
@@ -54,6 +54,7 @@ function observeDuration({ metrics }: Context<Config>, controller: 'policies' | 
 interface Held {
   /** What was done, and what failed in the end. */
   readonly done: readonly Done[];
+  readonly unread: readonly Unread[];
   readonly findings: readonly Findings[];
 }
 
@@ -64,26 +65,33 @@ async function hold(context: Context<Config>, kinds: readonly HeldKind[], place:
   const { kube, config: settings } = context;
   const earlier: Done[] = [];
   for (let attempt = 1; ; attempt += 1) {
-    const observed = await observe(kube, kinds, place);
+    let observed = await observe(kube, kinds, place);
     const now = context.now().getTime();
-    const denying = observed.rules.filter((rule) => rule.denying(now).on);
-    const done = await act(
-      kube,
-      observed.candidates.flatMap((candidates) => decideHolds(candidates, denying, observed.namespaces)),
-    );
+    let decisions = decideAll(observed, now);
+    if (decisions.some(({ step }) => step !== undefined)) {
+      observed = await withPoliciesOfNow(kube, observed);
+      decisions = decideAll(observed, now);
+    }
+    const done = await act(kube, decisions);
     if (attempt === tries || !done.some(({ failure }) => failure?.kind === 'conflict')) {
-      return { done: [...earlier, ...done], findings: findingsOf(observed, { done, now, settings }) };
+      const { unread } = observed;
+      return { done: [...earlier, ...done], unread, findings: findingsOf(observed, { done, now, settings }) };
     }
     earlier.push(...done.filter(({ step, failure }) => step !== undefined && failure === undefined));
   }
 }
 
+function decideAll({ rules, candidates, namespaces }: Observed, now: number): readonly Decision[] {
+  const denying = rules.filter((rule) => rule.denying(now).on);
+  return candidates.flatMap((each) => decideHolds(each, denying, namespaces));
+}
+
 /** Events before the status, which says that they are told. */
-function planTelling(findings: Findings, done: readonly Done[], now: number): Plan {
+function planTelling(findings: Findings, course: Course, now: number): Plan {
   const steps: readonly (Step | undefined)[] = [
     transitionNews(findings),
     problemNews(findings),
-    ...holdNews(findings, done),
+    ...holdNews(findings, course),
     planStatus(findings, now),
   ];
   return { steps: steps.filter((step) => step !== undefined) };
@@ -102,8 +110,8 @@ async function tell({ kube }: Context<Config>, plans: readonly Plan[]): Promise<
 }
 
 /** What another try may heal is for the sender of the event; what it can't is told in Events of the policy. */
-function throwTransient(done: readonly Done[]): void {
-  throwFirst(done.flatMap(({ failure }) => failure ?? []).filter(({ kind }) => handling[kind].retry));
+function throwTransient(course: readonly Pick<Done, 'failure'>[]): void {
+  throwFirst(course.flatMap(({ failure }) => failure ?? []).filter(({ kind }) => handling[kind].retry));
 }
 
 function throwFirst([first]: readonly Failure[]): void {

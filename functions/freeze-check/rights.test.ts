@@ -9,11 +9,11 @@ function groupsFor(environment: Readonly<Record<string, string>>): readonly stri
 }
 
 describe('the rights of the acting half', () => {
-  it('follow the providers that policies may pause', () => {
+  it('follow the providers that policies may pause, and let what another has held be given back', () => {
     expect(groupsFor({})).toEqual(
       expect.arrayContaining(['argoproj.io', 'kustomize.toolkit.fluxcd.io', 'helm.toolkit.fluxcd.io']),
     );
-    expect(groupsFor({ GITOPS_PROVIDERS: 'argocd' })).not.toContain('helm.toolkit.fluxcd.io');
+    expect(groupsFor({ GITOPS_PROVIDERS: 'argocd' })).toEqual(groupsFor({}));
     expect(groupsFor({ GITOPS_PROVIDERS: 'none' }).filter((group) => /argoproj|flux/.test(group))).toEqual([]);
   });
 

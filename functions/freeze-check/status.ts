@@ -19,6 +19,8 @@ export interface Findings {
   readonly pausedCount?: number;
   /** Objects that it holds and somebody else will undo, each with whom. */
   readonly contested?: readonly string[];
+  /** Not all of those objects could be read: what the status says of them stays. */
+  readonly countsAsBefore?: boolean;
   /** It refuses scaling to those who scale by themselves. */
   readonly blocksAutoscalers?: boolean;
 }
@@ -88,7 +90,9 @@ function conditionsOf(findings: Findings, now: number): Condition[] {
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     };
   });
-  return [...told, ...present.filter(({ type }) => !ours.has(type))];
+  const stays = findings.countsAsBefore === true ? 'GitOpsDrift' : undefined;
+  const isTold = new Set(told.map(({ type }) => type));
+  return [...told, ...present.filter(({ type }) => !ours.has(type) || (type === stays && !isTold.has(type)))];
 }
 
 function activeCondition({ kind, state }: Findings): Told {

@@ -28,6 +28,7 @@ export const heldApplications: HeldKind<Application> = {
   resource: applications,
   family: 'GitOps',
   ownerAnnotation: annotation.owner,
+  noteAnnotation: annotation.autosync,
   selectedBy,
   isStill: (application) => isOff(automatedOf(application)),
   stop,

@@ -7,6 +7,7 @@ export const heldCronJobs: HeldKind<CronJob> = {
   resource: cronJobs,
   family: 'CronJob',
   ownerAnnotation: annotation.cronJobOwner,
+  noteAnnotation: annotation.suspend,
   selectedBy: ({ spec: { behavior, target } }) =>
     behavior?.suspendCronJobs === true && target.kinds.includes('CronJob') ? target : undefined,
   ...suspension,

@@ -31,6 +31,7 @@ function heldFlux(
     resource,
     family: 'GitOps',
     ownerAnnotation: annotation.owner,
+    noteAnnotation: annotation.suspend,
     selectedBy: ({ spec }) => selectionOf(spec.behavior?.gitops, selector),
     ...suspension,
     restore: restoreOptionalSuspend,

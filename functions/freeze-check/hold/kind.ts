@@ -24,6 +24,8 @@ export interface HeldKind<T extends KubeObject = KubeObject> {
   readonly family: 'CronJob' | 'GitOps';
   /** The annotation with the name of the owning policy. */
   readonly ownerAnnotation: string;
+  /** The annotation with what was before. */
+  readonly noteAnnotation: string;
   /** Which objects the policy asks for while it denies; `undefined` when none of this kind. */
   selectedBy(policy: DenyPolicy): Selection | undefined;
   /** Whether it stands still, whoever stopped it. */
@@ -49,7 +51,10 @@ export interface Change {
   readonly annotations: Readonly<Record<string, string | undefined>>;
 }
 
-/** A policy by name. `kind` is absent in what kube-freeze-operator wrote: the name may be of either kind. */
+/**
+ * A policy by name. `kind` is absent in what kube-freeze-operator wrote: the name may be of either kind. The name is empty
+ * where somebody took it away and left the note.
+ */
 export interface Owner {
   readonly kind: DenyKind | undefined;
   readonly name: string;

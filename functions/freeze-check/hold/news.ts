@@ -1,14 +1,23 @@
 import type { EventStep } from '../../../lib/function/plan.ts';
 import { newsAbout, occasionOf, transitionNews } from '../news.ts';
+import type { DenyPolicy } from '../policy.ts';
 import type { Findings } from '../status.ts';
 import { some } from '../wording.ts';
+import type { Unread } from '../observe.ts';
 import type { Done } from './act.ts';
+import type { HeldKind } from './kind.ts';
 import { isOwner } from './plan.ts';
 
 const failed = { CronJob: 'CronJobUpdateFailed', GitOps: 'GitOpsReconcileFailed' } as const;
 
+/** What became of a pass over the objects. */
+export interface Course {
+  readonly done: readonly Done[];
+  readonly unread: readonly Unread[];
+}
+
 /** The Events about what a pass did to objects for this policy, and what it could not do. */
-export function holdNews(findings: Findings, done: readonly Done[]): readonly EventStep[] {
+export function holdNews(findings: Findings, { done, unread }: Course): readonly EventStep[] {
   const mine = done.filter(({ step }) => step !== undefined).filter((one) => concerns(findings, one));
   return [
     ...updated(
@@ -16,12 +25,18 @@ export function holdNews(findings: Findings, done: readonly Done[]): readonly Ev
       mine.filter(({ kind, failure }) => kind.family === 'CronJob' && failure === undefined),
     ),
     ...(['CronJob', 'GitOps'] as const).flatMap((family) => {
-      const failures = mine.filter(({ kind, failure }) => kind.family === family && failure !== undefined);
+      const failures = [...mine, ...unread.filter(({ kind }) => isAskedBy(findings, kind))].filter(
+        ({ kind, failure }) => kind.family === family && failure !== undefined,
+      );
       const note = some(failures.map(({ failure }) => failure?.message ?? ''));
       return failures.length === 0 ? [] : [newsAbout(findings, { type: 'Warning', reason: failed[family], note })];
     }),
     ...drift(findings),
   ];
+}
+
+function isAskedBy({ kind, policy }: Findings, held: HeldKind): boolean {
+  return kind !== 'FreezeException' && held.selectedBy(policy as DenyPolicy) !== undefined;
 }
 
 /** Whoever gets the object, or had it last. */

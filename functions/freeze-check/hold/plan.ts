@@ -60,12 +60,15 @@ export function decideHold(kind: HeldKind, object: KubeObject, holders: readonly
   return decision({ kind, object, before, after }, merge(again, handover), `still held by ${text(after)}`);
 }
 
-/** Who holds the object by its annotations. */
-export function ownerOf({ ownerAnnotation }: Pick<HeldKind, 'ownerAnnotation'>, object: KubeObject): Owner | undefined {
+/** Who holds the object by its annotations. A note alone is a promise too: it is never overwritten, and kept in the end. */
+export function ownerOf({ ownerAnnotation, noteAnnotation }: Marking, object: KubeObject): Owner | undefined {
   const name = annotationOf(object, ownerAnnotation);
   const kind = annotationOf(object, annotation.ownerKind);
-  return name === undefined ? undefined : { name, kind: isDenyKind(kind) ? kind : undefined };
+  const isMarked = name !== undefined || annotationOf(object, noteAnnotation) !== undefined;
+  return isMarked ? { name: name ?? '', kind: isDenyKind(kind) ? kind : undefined } : undefined;
 }
+
+type Marking = Pick<HeldKind, 'ownerAnnotation' | 'noteAnnotation'>;
 
 export function isOwner({ kind, name }: Pick<Holder, 'kind' | 'name'>, owner: Owner): boolean {
   return name === owner.name && (owner.kind === undefined || owner.kind === kind);
@@ -144,5 +147,8 @@ function annotate({ metadata }: KubeObject, wanted: Change['annotations']): Oper
 }
 
 function text({ kind, name }: Owner): string {
+  if (name === '') {
+    return 'a policy whose name is lost';
+  }
   return kind === undefined ? name : `${kind}/${name}`;
 }

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Call } from '../../lib/kube/client.ts';
+import { cronJobs, events, namespaces, type Resource } from '../../lib/kube/resource.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
+import { applications } from '../../functions/freeze-check/hold/application.ts';
+import { kustomizations } from '../../functions/freeze-check/hold/flux.ts';
+import { changeFreezes } from '../../functions/freeze-check/policy.ts';
+import { application, cronJob, freeze, namespaceNamed, pausing, suspending } from './objects.ts';
+import { lasting, openWorld, type World } from './world.ts';
+
+const start = '2026-12-24T00:00:00Z';
+const end = '2026-12-26T00:00:00Z';
+const automated = { prune: true, selfHeal: true };
+
+let world: World;
+
+beforeEach(async () => {
+  world = await openWorld({ at: '2026-12-25T11:00:00Z', kinds: [applications, kustomizations] });
+  await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
+  await world.create(namespaces, namespaceNamed('argocd', {}));
+});
+afterEach(() => world.close());
+
+interface Place {
+  readonly resource: Resource;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+const report: Place = { resource: cronJobs, name: 'report', namespace: 'prod' };
+const shop: Place = { resource: applications, name: 'shop', namespace: 'argocd' };
+const fleet: Place = { resource: kustomizations, name: 'fleet', namespace: 'argocd' };
+
+function now({ resource, name, namespace }: Place): KubeObject {
+  return world.get(resource, name, namespace);
+}
+
+function isHeld(place: Place): boolean {
+  return now(place).metadata?.annotations?.['freeze-operator.io/managed-by-kind'] !== undefined;
+}
+
+/** One object of each kind under a freeze of all of them, as they were made. */
+async function makeHoldable(): Promise<readonly object[]> {
+  const made = [
+    await world.create(cronJobs, cronJob('report')),
+    await world.create(applications, application('shop', automated)),
+    await world.create(kustomizations, { metadata: { name: 'fleet', namespace: 'argocd' }, spec: {} }),
+  ];
+  await world.create(changeFreezes, freeze('holiday', [start, end], { behavior: { ...suspending, ...pausing } }));
+  return made.map(lasting);
+}
+
+describe('objects that a freeze holds', () => {
+  it('are held although a kind beside them can’t be read; the policy says which, and counts as before', async () => {
+    await makeHoldable();
+    const replica = await world.replica();
+    await replica.tick();
+    const counted = world.get(changeFreezes, 'holiday').status?.gitopsPausedCount;
+    await world.create(cronJobs, cronJob('late'));
+    world.sandbox.faults.add({ resource: 'applications', effect: { do: 'refuse', status: 403, message: 'no' } });
+
+    const status = await replica.tick();
+
+    const told = world.sandbox.api.list(events) as readonly { reason?: string; note?: string }[];
+    expect([status, isHeld({ ...report, name: 'late' })]).toEqual([204, true]);
+    expect(told.filter(({ reason }) => reason === 'GitOpsReconcileFailed').map(({ note }) => note)).toEqual([
+      expect.stringContaining('list applications'),
+    ]);
+    expect([counted, world.get(changeFreezes, 'holiday').status?.gitopsPausedCount]).toEqual([2, 2]);
+  });
+
+  it('are given back when the freeze ends although a kind beside them can’t be read, which is tried again', async () => {
+    const [made] = await makeHoldable();
+    const replica = await world.replica();
+    await replica.tick();
+    world.turnTo(end);
+    world.sandbox.faults.add({ resource: 'applications', effect: { do: 'refuse', status: 503 } });
+
+    const status = await replica.tick();
+    const without = [lasting(now(report)), isHeld(shop), isHeld(fleet)];
+    world.sandbox.faults.clear();
+    await replica.tick();
+
+    expect([status, ...without]).toEqual([503, made, true, false]);
+    expect(isHeld(shop)).toBe(false);
+  });
+
+  it('are given back when their provider is taken off the list, and the others stay held', async () => {
+    const [, , made] = await makeHoldable();
+    await (await world.replica({ name: 'before' })).tick();
+    const narrowed = await world.replica({ name: 'after', environment: { GITOPS_PROVIDERS: 'argocd' } });
+
+    await narrowed.tick();
+    await narrowed.tick();
+
+    expect([report, shop, fleet].map(isHeld)).toEqual([true, true, false]);
+    expect(lasting(now(fleet))).toEqual(made);
+  });
+
+  it.each([
+    ['while the freeze is on', ['2026-12-25T12:00:00Z', end]],
+    ['and the freeze ends before anybody looks', [end]],
+  ])('get back what was noted on them where the name of the policy is lost, %s', async (_when, times) => {
+    const made = await makeHoldable();
+    const replica = await world.replica();
+    await replica.tick();
+    for (const { resource, name, namespace } of [report, shop, fleet]) {
+      await world.edit(resource, { name, namespace }, ({ metadata, ...rest }) => ({
+        ...rest,
+        metadata: { ...metadata, annotations: notesIn(metadata?.annotations) },
+      }));
+    }
+
+    for (const time of times) {
+      world.turnTo(time);
+      await replica.tick();
+    }
+
+    expect([report, shop, fleet].map((place) => lasting(now(place)))).toEqual(made);
+  });
+
+  it('cost a pass that finds nothing to do one call for each kind that it looks at', async () => {
+    await makeHoldable();
+    const calls: string[] = [];
+    const replica = await world.replica({
+      observe: ({ verb, resource }: Call) => calls.push(`${verb} ${resource.split('.')[0] ?? ''}`),
+    });
+    await replica.tick();
+    calls.length = 0;
+
+    await replica.tick();
+
+    expect(calls.toSorted()).toEqual([
+      'list applications',
+      'list changefreezes',
+      'list cronjobs',
+      'list freezeexceptions',
+      'list helmreleases',
+      'list kustomizations',
+      'list maintenancewindows',
+      'list namespaces',
+    ]);
+  });
+});
+
+function notesIn(annotations: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => key.includes('/original-')));
+}
