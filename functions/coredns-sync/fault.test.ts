@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { configMaps, ingresses, type Ingress } from '../../lib/kube/resource.ts';
 import type { Running } from '../../lib/main.ts';
-import { mortalAccess, type Death } from '../../test/coredns-sync/mortal.ts';
+import { mortalAccess } from '../../test/coredns-sync/mortal.ts';
 import { openWorld, type World } from '../../test/coredns-sync/world.ts';
 import { binaryEvent, send, startApp } from '../../test/http.ts';
+import type { Death } from '../../test/real/killing-proxy.ts';
 import corednsSync from './index.ts';
 
 const settings = {
@@ -97,7 +98,7 @@ async function dieAndHeal(death: Death): Promise<boolean> {
   const victim = await startApp(corednsSync, { access: mortal.access, environment: settings });
   await story(world, victim);
   const died = mortal.dead();
-  mortal.close();
+  await mortal[Symbol.asyncDispose]();
   const heir = await world.another();
   expect((await send(heir.url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status).toBe(204);
 
