@@ -62,8 +62,6 @@ export async function openTlsSite(): Promise<TlsSite> {
         environment: {
           CERT_DIR: directoryOf(replica),
           TLS_PORT: String(ports[replica]),
-          CERT_POLL_SECONDS: '1',
-          CA_PROPAGATION_SECONDS: '1',
           ...environment,
         },
       }),

@@ -1,7 +1,12 @@
 import https from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Where requests go; a client that finds nobody at one address tries the next. */
+/**
+ * What a Service knows of an endpoint. One that is `dying` still gets requests: it is about to be killed, or was and
+ * nobody has noticed. One that is `away` gets none.
+ */
+export type Endpoint = 'ready' | 'dying' | 'away';
+
 export interface LoadOptions {
   readonly ports: readonly number[];
   readonly host: string;
@@ -11,58 +16,71 @@ export interface LoadOptions {
   readonly perSecond: number;
   /** PEM: what a client trusts at this moment. */
   readonly trusted: () => string;
-  /** Where a Service would send requests. Default: all ports. */
-  readonly isReady?: (port: number) => boolean;
+  /** Default: all are ready. */
+  readonly endpoint?: (port: number) => Endpoint;
 }
 
 export interface Load {
   readonly answered: () => number;
-  /** Requests whose connections broke off or could not be made, wherever they were tried. */
-  readonly unanswered: () => number;
-  /** What went wrong with those who were there, one line each. */
+  /** Requests that went down with a process that was killed. Each was sent again elsewhere, so it is answered too. */
+  readonly lost: () => number;
+  /** Every other request without an answer, one line each. */
   readonly failures: readonly string[];
+  /** Requests per second that were really sent. */
+  readonly pace: () => number;
   readonly stop: () => Promise<void>;
 }
 
 /** More at once would only measure the machine. */
-const atOnce = 32;
+export const atOnce = 32;
 
-/** Nobody was there at all: not a matter of trust. */
-const absent = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+/** The other side is gone: no answer, but no refusal of the certificate either. */
+const gone = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** A steady stream of reviews by clients that believe exactly the published bundle. */
 export function startLoad(options: LoadOptions): Load {
-  const { ports, host, path, body, perSecond, trusted, isReady = () => true } = options;
+  const { ports, host, path, body, perSecond, trusted, endpoint = () => 'ready' } = options;
   const failures: string[] = [];
   const underway = new Set<Promise<void>>();
   const kept = new Map(ports.map((port) => [port, keepingAgent(trusted)]));
+  const began = performance.now();
   let answered = 0;
-  let unanswered = 0;
+  let lost = 0;
   let sent = 0;
   let loading = true;
 
+  function ask(port: number, fresh: boolean): Promise<string> {
+    const connection = fresh ? { ca: trusted(), agent: false as const } : { agent: kept.get(port) };
+    return review({ port, host, path, body, options: connection });
+  }
+
+  /** Where nobody listens any more a Service leads elsewhere. An answer that will never come, the caller asks for again. */
   async function one(): Promise<void> {
     const own = (sent += 1);
     const fresh = own % 2 === 0;
-    const ready = ports.filter(isReady);
-    const first = Math.floor(own / 2) % ready.length;
-    for (const port of [...ready.slice(first), ...ready.slice(0, first)]) {
-      const options = fresh ? { ca: trusted(), agent: false as const } : { agent: kept.get(port) };
-      const outcome = await review({ port, host, path, body, options });
+    const tried = new Set<number>();
+    for (;;) {
+      const reachable = ports.filter((port) => endpoint(port) !== 'away' && !tried.has(port));
+      const port = reachable[Math.floor(own / 2) % reachable.length];
+      if (port === undefined) {
+        failures.push('nobody was there to answer');
+        return;
+      }
+      const outcome = await ask(port, fresh);
       if (outcome === 'ok') {
         answered += 1;
         return;
       }
-      if (!absent.has(outcome)) {
+      if (!gone.has(outcome) || endpoint(port) === 'ready') {
         failures.push(`${fresh ? 'new' : 'kept'} connection to ${port}: ${outcome}`);
         return;
       }
+      lost += outcome === 'ECONNREFUSED' ? 0 : 1;
+      tried.add(port);
     }
-    unanswered += 1;
   }
 
   async function run(): Promise<void> {
-    const began = performance.now();
     for (let planned = 0; loading; planned += 1) {
       const early = began + (planned * 1000) / perSecond - performance.now();
       if (early > 0) {
@@ -79,8 +97,9 @@ export function startLoad(options: LoadOptions): Load {
   const running = run();
   return {
     answered: () => answered,
-    unanswered: () => unanswered,
+    lost: () => lost,
     failures,
+    pace: () => (sent * 1000) / (performance.now() - began),
     stop: async () => {
       loading = false;
       await running;
