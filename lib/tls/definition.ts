@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 import type { ConfigSchema } from '../function/config.ts';
 import type { Context, Definition, Handler, Loop, Site, Tick, Watch } from '../function/define.ts';
+import type { Target as KeptObject } from '../function/plan.ts';
+import { secrets } from '../kube/resource.ts';
 import type { Keeper } from './keeper.ts';
 import { modeOf } from './mode.ts';
 import { certificatePermissions } from './permissions.ts';
@@ -52,7 +54,13 @@ export function withCertificate<C>(definition: Definition<C>): Definition<Settin
       ...(definition.permissions?.(config, site) ?? []),
       ...certificatePermissions(modeOf(config), { secret: config.TLS_SECRET, targets: targetsFor(config, site) }),
     ],
+    keeps: (config, site) => [...(definition.keeps?.(config, site) ?? []), ...ownSecret(config, site)],
   };
+}
+
+/** Only one that it issued by itself is its own. */
+function ownSecret(config: TlsConfig, { namespace }: Site): KeptObject[] {
+  return modeOf(config) === 'self' ? [{ resource: secrets, name: config.TLS_SECRET, namespace }] : [];
 }
 
 /** A schema of zod and one of zod/mini extend alike, which their types don't tell. */

@@ -128,16 +128,26 @@ describe('a certificate of our own', () => {
     expect(await acceptedAt(site.now(), replica, file('ca.crt'))).toBe(true);
   });
 
-  it('is made anew when what is in the Secret is of no use', async () => {
+  it.each([
+    ['nothing of it is a certificate', { 'tls.crt': 'x', 'tls.key': 'x', 'ca.crt': 'x' }],
+    ['ca.crt is garbled', { 'ca.crt': '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n' }],
+    ['ca.crt is missing', { 'ca.crt': '' }],
+    ['tls.crt is garbled', { 'tls.crt': '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n' }],
+    ['the key is another', { 'tls.key': '-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n' }],
+  ])('is healed when %s, and whoever trusts the published bundle never fails', async (_what, files) => {
     const replica = await site.replica('self');
     await tick([replica]);
-    await site.sandbox.api.update(secrets, {
-      ...secret(),
-      data: { 'tls.crt': 'eA==', 'tls.key': 'eA==', 'ca.crt': 'eA==' },
-    } as Secret);
+    const data = { ...secret()?.data };
+    for (const [name, text] of Object.entries(files)) {
+      data[name] = Buffer.from(text).toString('base64');
+    }
+    await site.sandbox.api.update(secrets, { ...secret(), data } as Secret);
 
-    await tick([replica]);
-    site.pass(16);
+    for (let ticks = 0; ticks < 2; ticks += 1) {
+      await tick([replica]);
+      expect(await acceptedAt(site.now(), replica, site.trusted())).toBe(true);
+      site.pass(16);
+    }
     await tick([replica]);
 
     expect(await acceptedAt(site.now(), replica, file('ca.crt'))).toBe(true);

@@ -11,6 +11,8 @@ export interface SelfState {
   readonly phase: Phase;
   readonly since: Date;
   readonly pair: KeyPair;
+  /** The certificates of `ca.crt`; none if it can't be read. */
+  readonly bundle: readonly X509Certificate[];
   readonly generation: Generation | undefined;
   /** The authority that can sign; absent if its key is lost or it has expired. */
   readonly signer: Signer | undefined;
@@ -46,6 +48,7 @@ export function stateOf(secret: Secret, { now, host, name }: Reading): SelfState
     phase: phases.find((phase) => phase === annotations[phaseAnnotation(name)]) ?? 'stable',
     since: Number.isNaN(since.getTime()) ? new Date(0) : since,
     pair,
+    bundle: unlessUnfit(() => certificatesIn(pair.ca, 'ca.crt')) ?? [],
     generation: unlessUnfit(() => examine(pair, { now, host })),
     signer: signerOf(pair.ca, textOf(secret, 'ca.key'), now),
     next: signerOf(textOf(secret, 'next-ca.crt'), textOf(secret, 'next-ca.key'), now),

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Secret } from '../kube/resource.ts';
-import { certificatesIn, examine, fingerprint, sameCertificate, type Generation } from './certificate.ts';
+import { examine, fingerprint, sameCertificate, type Generation } from './certificate.ts';
 import { configurationsOf, loadPair, ownSecret, placeOf, type Found, type Keeper } from './keeper.ts';
 import { measuresOf } from './measures.ts';
 import { answersFor, replicasOf } from './probe.ts';
@@ -68,9 +68,8 @@ function told({ context: { metrics } }: Keeper, { phase, generation }: SelfState
   return generation;
 }
 
-function factsOf(keeper: Keeper, found: readonly Found[], { pair }: SelfState): Facts {
+function factsOf(keeper: Keeper, found: readonly Found[], { bundle }: SelfState): Facts {
   const { context, owner } = keeper;
-  const bundle = certificatesIn(pair.ca, 'ca.crt');
   return {
     now: context.now(),
     propagationMs: context.config.CA_PROPAGATION_SECONDS * 1000,

@@ -103,7 +103,8 @@ export function publishStep(
   };
 }
 
-function annotationOf({ name }: Pick<Owner, 'name'>): string {
+/** Where the function notes what it has published. */
+export function annotationOf({ name }: Pick<Owner, 'name'>): string {
   return `${name}.kube-reflex.dev/published-cas`;
 }
 
