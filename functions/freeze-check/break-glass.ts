@@ -4,6 +4,7 @@ import type { UserInfo } from '../../lib/review/review.ts';
 import type { Config } from './config.ts';
 import type { Objection } from './decide.ts';
 import { changeFreezes, group, maintenanceWindows } from './policy.ts';
+import { inTime } from './reading.ts';
 import type { Rule } from './rule.ts';
 
 /** On a workload: why it has to change in spite of a freeze. */
@@ -14,10 +15,11 @@ export const bypassAnnotation = 'freeze-check.kube-reflex.dev/bypass-reason';
  * whatever its rights: the reason that it brings was written by whoever may commit.
  */
 export async function mayBypass(
-  { kube, config, log }: Context<Config>,
+  context: Context<Config>,
   user: UserInfo,
   objections: readonly Objection[],
 ): Promise<boolean> {
+  const { kube, config, log } = context;
   if (user.groups?.some((each) => config.GITOPS_GROUPS.includes(each)) === true) {
     return false;
   }
@@ -25,9 +27,8 @@ export async function mayBypass(
     return config.BREAK_GLASS === 'annotation';
   }
   try {
-    const answers = await Promise.all(
-      objections.map(({ rule }) => kube.ask(subjectAccessReviews, question(user, rule))),
-    );
+    const asking = objections.map(({ rule }) => kube.ask(subjectAccessReviews, question(user, rule)));
+    const answers = await inTime(context, Promise.all(asking), 'who may bypass the policies');
     return answers.every(({ status }) => status?.allowed === true);
   } catch (error) {
     log.warn({ err: error }, 'who may bypass a policy can not be found out, nobody may');

@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { decide, type Decision, type Question } from './decide.ts';
 import type { Policies } from './policies.ts';
 import type { TargetKind } from './policy.ts';
+import { inTime } from './reading.ts';
 import { goesBack } from './rollback.ts';
 import { currentNamespace, currentPolicies } from './snapshot.ts';
 
@@ -79,10 +80,10 @@ async function judgeReadable(
 async function scaleOf(
   kind: TargetKind,
   place: { readonly namespace: string; readonly name: string },
-  { kube }: Context<Config>,
+  context: Context<Config>,
 ): Promise<Change> {
   const resource: Resource = kind === 'Deployment' ? deployments : statefulSets;
-  const workload = await kube.get(resource, place);
+  const workload = await inTime(context, context.kube.get(resource, place), `${kind} ${place.name}`);
   if (workload?.metadata === undefined) {
     throw new Error(`there is no ${kind} ${place.namespace}/${place.name} to scale`);
   }
@@ -150,13 +151,16 @@ function questionOf(
 async function decideWithHistory(
   question: Question,
   { change, namespace, policies }: Pick<Judged, 'change' | 'namespace' | 'policies'>,
-  { kube, config }: Context<Config>,
+  context: Context<Config>,
 ): Promise<Pick<Judged, 'question' | 'decision'>> {
+  const { kube, config } = context;
   const decision = decide(question, policies, config.WARN_AHEAD);
   const couldPass = decision.objections.some(
     ({ rule, actions }) => rule.policy.spec.rules.allowRollback === true && actions.includes('ROLL_OUT'),
   );
-  if (!config.ROLLBACK_LANE || !couldPass || !(await goesBack(kube, namespace, change))) {
+  const isRollback =
+    config.ROLLBACK_LANE && couldPass && (await inTime(context, goesBack(kube, namespace, change), 'the history'));
+  if (!isRollback) {
     return { question, decision };
   }
   const rollback = { ...question, goesBack: true };

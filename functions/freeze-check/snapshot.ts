@@ -1,13 +1,14 @@
 import type { Context } from '../../lib/function/define.ts';
 import { Failure } from '../../lib/function/failure.ts';
 import { perInstance } from '../../lib/function/memory.ts';
-import { namespaces, type Namespace } from '../../lib/kube/resource.ts';
+import { namespaces, type Namespace, type Resource } from '../../lib/kube/resource.ts';
 import { monotonicMs } from '../../lib/monotonic.ts';
 import type { Config } from './config.ts';
 import { readException } from './exception.ts';
 import { malformation } from './kinds/conform.ts';
 import { listOf, wellFormed, type Policies } from './policies.ts';
 import { changeFreezes, freezeExceptions, maintenanceWindows, type Policy, type PolicyKind } from './policy.ts';
+import { inTime } from './reading.ts';
 import { readFreeze, readMaintenanceWindow } from './rule.ts';
 import { createShared, type Shared } from './shared.ts';
 
@@ -59,16 +60,20 @@ export function currentNamespace(context: Context<Config>, name: string): Promis
     known.clear();
   }
   known.set(name, shared);
-  return shared.get(() => context.kube.get(namespaces, { name }), monotonicMs(), context.config.POLICY_MAX_AGE);
+  return shared.get(
+    () => inTime(context, context.kube.get(namespaces, { name }), `namespace ${name}`),
+    monotonicMs(),
+    context.config.POLICY_MAX_AGE,
+  );
 }
 
 /** Without the exceptions everything stays refused; without the others nothing could be. */
-async function readAll({ kube, log }: Context<Config>, known: Map<string, Versioned>): Promise<Policies> {
+async function readAll(context: Context<Config>, known: Map<string, Versioned>): Promise<Policies> {
   const [freezes, windows, exceptions] = await Promise.all([
-    listOf(kube, changeFreezes),
-    listOf(kube, maintenanceWindows),
-    listOf(kube, freezeExceptions).catch((error: unknown) => {
-      log.warn({ err: error }, 'exceptions can not be read, none applies');
+    listInTime(context, changeFreezes),
+    listInTime(context, maintenanceWindows),
+    listInTime(context, freezeExceptions).catch((error: unknown) => {
+      context.log.warn({ err: error }, 'exceptions can not be read, none applies');
       return [];
     }),
   ]);
@@ -91,6 +96,10 @@ async function readAll({ kube, log }: Context<Config>, known: Map<string, Versio
     rules: [...freezes.map(readOnce(readFreeze)), ...windows.map(readOnce(readMaintenanceWindow))],
     exceptions: wellFormed('FreezeException', exceptions).map(readOnce(readException)),
   };
+}
+
+function listInTime<T extends Policy>(context: Context<Config>, resource: Resource<T>): Promise<readonly T[]> {
+  return inTime(context, listOf(context.kube, resource), resource.plural);
 }
 
 /** What such a policy denies nobody knows, so nothing may pass until it is mended. */

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { changeFreezes } from '../../functions/freeze-check/policy.ts';
+import { deployments, namespaces } from '../../lib/kube/resource.ts';
+import { monotonicMs } from '../../lib/monotonic.ts';
+import type { AdmissionResponse } from '../../lib/review/review.ts';
+import { waitUntil } from '../real/wait.ts';
+import { send } from '../http.ts';
+import { freeze, namespaceNamed } from './objects.ts';
+import { creation, deployment, openGate, rollout, scale, type Gate } from './reviews.ts';
+import { openWorld, type World } from './world.ts';
+
+const christmas = ['2026-12-24T00:00:00Z', '2026-12-27T00:00:00Z'] as const;
+
+let world: World;
+let gate: Gate;
+
+beforeEach(async () => {
+  world = await openWorld({ at: '2026-12-25T12:00:00Z' });
+  await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
+  await world.create(deployments, deployment());
+  await world.create(changeFreezes, freeze('holiday', christmas, { rules: { deny: ['ROLL_OUT', 'SCALE'] } }));
+});
+afterEach(async () => {
+  await gate.close();
+  await world.close();
+});
+
+/** The answer, and how long it took. */
+async function timed(request: Parameters<Gate['ask']>[0]): Promise<AdmissionResponse & { readonly ms: number }> {
+  const began = monotonicMs();
+  return { ...(await gate.ask(request)), ms: monotonicMs() - began };
+}
+
+describe('while the API server does not answer', () => {
+  it.each([
+    ['changefreezes', rollout, 'changefreezes could not be read in time'],
+    ['maintenancewindows', rollout, 'maintenancewindows could not be read in time'],
+    ['namespaces', rollout, 'namespace prod could not be read in time'],
+    ['deployments', scale, 'Deployment web could not be read in time'],
+  ])('a read of %s that hangs is refused in time, and holds up no later review', async (resource, request, message) => {
+    gate = await openGate(world, { environment: { POLICY_MAX_AGE: '1s', WEBHOOK_TIMEOUT_SECONDS: '2' } });
+    world.sandbox.faults.add({ resource, times: 1, effect: { do: 'hang' } });
+
+    const hung = await timed(request);
+    const next = await timed(request);
+
+    expect(hung).toMatchObject({ allowed: false, status: { code: 500, message: `freeze-check: ${message}` } });
+    expect(hung.ms).toBeLessThan(1_800);
+    expect(next).toMatchObject({ allowed: false, status: { code: 403 } });
+  });
+
+  it('FC-61 exceptions that hang are none: the change is refused as in a freeze without them', async () => {
+    gate = await openGate(world, { environment: { WEBHOOK_TIMEOUT_SECONDS: '2' } });
+    world.sandbox.faults.add({ resource: 'freezeexceptions', effect: { do: 'hang' } });
+
+    expect(await timed(rollout)).toMatchObject({ allowed: false, status: { code: 403 } });
+  });
+
+  it('what it has read serves for as long as it may, and not a moment longer', async () => {
+    gate = await openGate(world, { environment: { POLICY_MAX_AGE: '1s' } });
+    await gate.ask(creation());
+    world.sandbox.faults.add({ effect: { do: 'refuse', status: 503 } });
+
+    const young = await gate.ask(creation());
+    await waitUntil('what was read is too old', async () => !(await gate.ask(creation())).allowed);
+
+    expect(young.allowed).toBe(true);
+    expect(await gate.ask(creation())).toMatchObject({ allowed: false, status: { code: 500 } });
+  });
+
+  it('no review is sent to a replica that has not read the policies yet', async () => {
+    world.sandbox.faults.add({ resource: 'changefreezes', effect: { do: 'refuse', status: 503 } });
+    gate = await openGate(world);
+    async function readiness(): Promise<string> {
+      const { status, body } = await send(gate.app.url, { method: 'GET', path: '/health/readiness' });
+      return `${status} ${body}`;
+    }
+
+    const before = [await readiness(), await readiness()];
+    world.sandbox.faults.clear();
+    await waitUntil('it is ready', async () => (await readiness()).startsWith('200'));
+
+    expect(before).toEqual(before.map(() => expect.stringMatching(/^503 .*the policies have not been read yet/)));
+  });
+});
