@@ -1,15 +1,17 @@
 import type { Context } from '../../lib/function/define.ts';
 import { Failure } from '../../lib/function/failure.ts';
 import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
+import { annotated } from './annotation.ts';
 import { bucketName, maxBuckets } from './bucket.ts';
 import type { Config } from './config.ts';
 import { observeDns } from './dns.ts';
 import { isRolledOut } from './integration/mount.ts';
 import { planRemoval, type Removal } from './integration/removal.ts';
 import { memoryOf } from './memory.ts';
-import { integrationOptions, type Policy } from './policy.ts';
+import { writeConfigMap } from './patch.ts';
+import { integrationOptions, policyOf, type Policy } from './policy.ts';
 import { readShard, shardName } from './shard.ts';
-import { readState, writeState } from './state.ts';
+import { readState, stateName, writeState } from './state.ts';
 import { upTo } from './store.ts';
 import { drop } from './sweep.ts';
 
@@ -28,19 +30,43 @@ const rolloutPauseMs = 5_000;
  * on the state ConfigMap and keeps every instance from configuring anything; it is also what a repetition starts from.
  */
 export async function cleanUp(context: Context<Config>, policy: Policy): Promise<void> {
-  memoryOf(context).known = undefined;
-  const dns = await removeFromDns(context, policy);
-  const ready = dns.every(({ result }) => result === 'done' || result === 'absent');
-  const rules = ready ? await removeConfigMaps(context, policy) : [];
-  await writeState(context, await readState(context), { cleanup: [...dns, ...rules] });
-  const failed = dns.find(({ result }) => result === 'failed');
+  const steps = await takeBack(context, policy);
+  await writeState(context, await readState(context), { cleanup: steps });
+  const failed = steps.find(({ result }) => result === 'failed');
   if (failed !== undefined) {
     throw new Failure('unavailable', `clean up ${failed.what}: ${failed.message ?? 'failed'}`, { retryAfter: 30 });
   }
-  if (!ready) {
+  if (!steps.every(isOver)) {
     const at = new Date(context.now().getTime() + rolloutPauseMs);
     context.later('cleanup', at, (later) => cleanUp(later, policy));
   }
+}
+
+/** Who leaves the cluster makes the request by himself, and waits for the outcome. */
+export async function release(context: Context<Config>): Promise<readonly string[]> {
+  await request(context);
+  const steps = await takeBack(context, policyOf(context.config));
+  return steps.filter((step) => !isOver(step)).map(({ what, result, message = result }) => `${what}: ${message}`);
+}
+
+/** Without a state nobody has configured anything since it went. */
+async function request({ kube, namespace }: Context<Config>): Promise<void> {
+  const { object, cleaning } = await readState({ kube, namespace });
+  if (object !== undefined && !cleaning) {
+    const annotations = annotated({ cleanup: 'requested' });
+    const step = writeConfigMap(object, { namespace, name: stateName, data: {}, labels: {}, annotations }, 'leaving');
+    await kube.run({ steps: step === undefined ? [] : [step] });
+  }
+}
+
+async function takeBack(context: Context<Config>, policy: Policy): Promise<readonly Step[]> {
+  memoryOf(context).known = undefined;
+  const dns = await removeFromDns(context, policy);
+  return dns.every(isOver) ? [...dns, ...(await removeConfigMaps(context, policy))] : dns;
+}
+
+function isOver({ result }: Step): boolean {
+  return result === 'done' || result === 'absent';
 }
 
 async function removeFromDns(context: Context<Config>, policy: Policy): Promise<readonly Step[]> {

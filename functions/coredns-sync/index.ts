@@ -1,13 +1,15 @@
 import { defineFunction, type Trigger, type Watch } from '../../lib/function/define.ts';
-import { configMaps, deployments, ingressClasses } from '../../lib/kube/resource.ts';
+import { configMaps, deployments, ingressClasses, services } from '../../lib/kube/resource.ts';
+import { release } from './cleanup.ts';
 import { Config } from './config.ts';
 import { checkDns, lookAtEverything } from './full.ts';
 import { customConfigMap } from './integration/detect.ts';
 import { permissionsOf } from './permissions.ts';
-import { policyOf } from './policy.ts';
+import { policyOf, targetServices } from './policy.ts';
 import { keepPreflight, showPreflight } from './preflight.ts';
 import { shardName } from './shard.ts';
 import { sourcesOf } from './sources/index.ts';
+import { stateName } from './state.ts';
 import { showStatus } from './status.ts';
 import { upTo } from './store.ts';
 import { syncObjects } from './sync.ts';
@@ -25,6 +27,8 @@ export default defineFunction<Config>({
   ],
   permissions: permissionsOf,
   scaling: { minScale: 0, maxScale: 2, cpu: '20m', memory: '128Mi' },
+  keeps: (_config, { namespace }) => [{ resource: configMaps, name: stateName, namespace }],
+  release,
 });
 
 /** CoreDNS's own objects come as references: a full rules ConfigMap would be an event of its size. */
@@ -64,6 +68,13 @@ function watches(config: Config): readonly Watch<Config>[] {
       names: [config.COREDNS_DEPLOYMENT_NAME],
       handle: checkDns,
     },
+    ...(config.RENDER_MODE === 'hosts' ? targetServices(policy) : []).map(({ name, namespace }) => ({
+      resource: services,
+      mode: 'Reference' as const,
+      scope: { namespaces: [namespace] },
+      names: [name],
+      handle: checkDns,
+    })),
   ];
 }
 

@@ -1,9 +1,10 @@
 import { defineFunction } from '../../lib/function/define.ts';
 import { configMaps, mutatingWebhooks, namespaces } from '../../lib/kube/resource.ts';
 import { Config } from './config.ts';
-import { bookkeeping } from './names.ts';
+import { bookkeeping, queueNames, stateName, statusName } from './names.ts';
 import { permissions } from './permissions.ts';
 import { confinement } from './policy.ts';
+import { release } from './release.ts';
 import { readStatus } from './report.ts';
 import { noteChange, tick } from './run.ts';
 import { openStore } from './state/store.ts';
@@ -32,4 +33,7 @@ export default defineFunction<Config>({
   objects: ({ RESTART_ANNOTATION }, { namespace }) =>
     confinement({ namespace, restartAnnotation: RESTART_ANNOTATION, bookkeeping: Object.values(bookkeeping) }),
   scaling: { minScale: 1, cpu: '50m', memory: '256Mi' },
+  keeps: (_config, { namespace }) =>
+    [stateName, statusName, ...queueNames].map((name) => ({ resource: configMaps, name, namespace })),
+  release,
 });

@@ -1,9 +1,9 @@
 import { defineFunction } from '../../lib/function/define.ts';
-import { configMaps, namespaces, nodes } from '../../lib/kube/resource.ts';
+import { configMaps, mutatingPolicies, mutatingPolicyBindings, namespaces, nodes } from '../../lib/kube/resource.ts';
 import { admissionOf } from './admission.ts';
 import { Config } from './config.ts';
 import { explain } from './explain.ts';
-import { functionName, rulesConfigMap, stateConfigMap } from './names.ts';
+import { functionName, policyName, rulesConfigMap, stateConfigMap } from './names.ts';
 import { permissions } from './permissions.ts';
 import { notReady, refresh } from './snapshot.ts';
 import { sync } from './sync.ts';
@@ -40,4 +40,8 @@ export default defineFunction({
   routes: [{ method: 'POST', path: '/explain', handle: explain }],
   permissions,
   mounts: ({ STATE_DIR }) => [{ configMap: stateConfigMap, path: STATE_DIR }],
+  keeps: ({ POLICY }, { namespace }) => [
+    ...(POLICY ? [mutatingPolicyBindings, mutatingPolicies].map((resource) => ({ resource, name: policyName })) : []),
+    { resource: configMaps, name: stateConfigMap, namespace },
+  ],
 });

@@ -1,8 +1,6 @@
-import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import {
   configMaps,
-  deployments,
   groupVersion,
   guessedPlural,
   mutatingWebhooks,
@@ -11,7 +9,8 @@ import {
   type Resource,
 } from '../kube/resource.ts';
 import type { KubeObject } from '../kube/wire.ts';
-import { askedBy, knative, permissionsOf, renderFunction, type Platform } from '../manifests/function-manifests.ts';
+import { askedBy, permissionsOf, renderFunction } from '../manifests/function-manifests.ts';
+import { configOf, findInstallation, type Installed } from '../manifests/installed.ts';
 import { partName, standardSite, type Manifest, type Site } from '../manifests/manifest.ts';
 import { plain, source, subscriptions, subscriptionOf } from '../manifests/plain.ts';
 import type { Finding, Found } from './finding.ts';
@@ -21,13 +20,6 @@ import { examineRights, questionsOf, type Question } from './rights.ts';
 import { examineTrust } from './trust.ts';
 import { examineObject, holds } from './wiring.ts';
 
-interface Installed {
-  readonly platform: Platform;
-  /** The settings as the workload was given them. */
-  readonly environment: Environment;
-}
-
-const knativeServices = namespacedIn('serving.knative.dev', 'v1', 'Service', 'services');
 const accessReviews: Resource = {
   group: 'authorization.k8s.io',
   version: 'v1',
@@ -55,31 +47,6 @@ export async function examineFunction(definition: Definition, patient: Patient):
     checkLastSuccess(name, patient),
   ]);
   return found.flat().map((each) => ({ function: name, ...each }));
-}
-
-async function findInstallation(name: string, { kube, namespace }: Patient): Promise<Installed | undefined> {
-  const service = await kube.get(knativeServices, { name, namespace });
-  const workload = service ?? (await kube.get(deployments, { name, namespace }));
-  return workload === undefined
-    ? undefined
-    : { platform: service === undefined ? plain : knative, environment: environmentOf(workload) };
-}
-
-/** The variables of the first container that are written out; others come from elsewhere and keep their examples. */
-function environmentOf(workload: KubeObject): Environment {
-  const { spec } = workload as {
-    readonly spec?: {
-      readonly template?: {
-        readonly spec?: {
-          readonly containers?: readonly {
-            readonly env?: readonly { readonly name: string; readonly value?: string }[];
-          }[];
-        };
-      };
-    };
-  };
-  const variables = spec?.template?.spec?.containers?.[0]?.env ?? [];
-  return Object.fromEntries(variables.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
 }
 
 const wiringKinds = new Set([
@@ -131,8 +98,7 @@ async function checkSubscription(definition: Definition, { patient, site, instal
 }
 
 async function checkRights(definition: Definition, { patient, site, installed }: Case): Promise<Found[]> {
-  const config = parseConfig(definition.config, { ...exampleEnvironment(definition.config), ...installed.environment });
-  const { admit, permissions } = askedBy(definition, config, site);
+  const { admit, permissions } = askedBy(definition, configOf(definition, installed.environment), site);
   const parts = [
     { part: 'events', role: 'events' },
     ...(admit.length === 0 ? [] : [{ part: 'webhook', role: 'admission' } as const]),
@@ -163,10 +129,8 @@ async function ask(
   return [question, status?.allowed === true];
 }
 
-function secretOf({ config }: Definition, { environment }: Installed): string | undefined {
-  const { TLS_SECRET } = parseConfig(config, { ...exampleEnvironment(config), ...environment }) as {
-    readonly TLS_SECRET?: string;
-  };
+function secretOf(definition: Definition, { environment }: Installed): string | undefined {
+  const { TLS_SECRET } = configOf(definition, environment) as { readonly TLS_SECRET?: string };
   return TLS_SECRET;
 }
 
@@ -185,8 +149,4 @@ async function checkTrust(
     }),
   );
   return (await Promise.all(found)).flat();
-}
-
-function namespacedIn(group: string, version: string, kind: string, plural: string): Resource {
-  return { group, version, kind, plural, namespaced: true };
 }

@@ -9,6 +9,7 @@ import type { AdmissionRequest } from '../review/review.ts';
 import { withCertificate } from '../tls/definition.ts';
 import type { ConfigSchema } from './config.ts';
 import type { FunctionMetrics } from './metrics.ts';
+import type { Target } from './plan.ts';
 
 /** One function: what wakes it, what it may do, and its handlers. Everything else is the runtime's. */
 export interface Definition<C = unknown> {
@@ -39,6 +40,13 @@ export interface Definition<C = unknown> {
   /** ConfigMaps that the admission half finds as files, so that it can start while the API server is away. */
   readonly mounts?: (config: C) => readonly Mount[];
   readonly scaling?: Scaling;
+  /** What it makes for itself, by name: the last to go when it leaves a cluster. */
+  readonly keeps?: (config: C, site: Site) => readonly Target[];
+  /**
+   * Takes back what it changed in objects of others, because it leaves the cluster. Returns what is still there and why;
+   * it is called again until nothing is, with nobody left to wake the function, and once more when it no longer runs.
+   */
+  readonly release?: (context: Context<C>) => Promise<readonly string[]>;
 }
 
 /** A ConfigMap of the function's own namespace, which need not exist, and where its keys appear. */

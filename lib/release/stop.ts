@@ -1,0 +1,92 @@
+import type { Definition } from '../function/define.ts';
+import type { DeleteStep, Target } from '../function/plan.ts';
+import type { Kube } from '../kube/client.ts';
+import { deployments, groupVersion, guessedPlural, pods, type Resource } from '../kube/resource.ts';
+import { askedBy, knative, renderFunction } from '../manifests/function-manifests.ts';
+import { knativeServices } from '../manifests/installed.ts';
+import { partName, standardSite, type Manifest } from '../manifests/manifest.ts';
+import type { TlsConfig } from '../tls/settings.ts';
+import { targetsOf } from '../tls/webhooks.ts';
+import { withdrawStep } from '../tls/withdraw.ts';
+import type { Environment } from '../function/config.ts';
+
+/** A function in the cluster that it leaves. */
+export interface Leaver {
+  readonly definition: Definition;
+  readonly config: unknown;
+  readonly environment: Environment;
+  readonly namespace: string;
+  readonly kube: Kube;
+}
+
+/** From here on the API server asks nothing of the function. */
+export async function stopAsking({ definition, config, namespace, kube }: Leaver): Promise<readonly never[]> {
+  const { name } = definition;
+  const { admit } = askedBy(definition, config, { ...standardSite, namespace });
+  const { WEBHOOK_SERVICE: service = partName(name, 'webhook') } = config as Partial<TlsConfig>;
+  const owner = { name, service, namespace };
+  for (const target of targetsOf(name, admit)) {
+    const configuration = await kube.get(target.resource, { name: target.name });
+    const step = configuration && withdrawStep(configuration, { target, owner });
+    await kube.run({ steps: step === undefined ? [] : [step] });
+  }
+  return [];
+}
+
+/** What brings it events and ticks where Knative does; the source of deploy/plain finds nobody once it stopped. */
+export function wakersOf({ definition, environment, namespace }: Leaver): readonly Target[] {
+  const site = { ...standardSite, namespace };
+  const { manifests } = renderFunction(definition, site, { platform: knative, environment });
+  return manifests.filter(({ kind }) => kind === 'Trigger').map(targetOf);
+}
+
+function targetOf({ apiVersion, kind, metadata: { name, namespace } }: Manifest): Target {
+  const namespaced = namespace !== undefined;
+  const resource: Resource = { ...groupVersion(apiVersion), kind, plural: guessedPlural(kind), namespaced };
+  return { resource, name, ...(namespaced ? { namespace } : {}) };
+}
+
+/** Everything that runs its code. */
+export function workloadsOf({ definition: { name }, namespace }: Leaver): readonly Target[] {
+  return [
+    { resource: knativeServices, name, namespace },
+    { resource: deployments, name, namespace },
+    { resource: deployments, name: partName(name, 'webhook'), namespace },
+  ];
+}
+
+/** Even a pod that is ending may still write: at its drain it does what it had put off. */
+export async function runningPods({ definition: { name }, namespace, kube }: Leaver): Promise<readonly string[]> {
+  const labelSelector = `app.kubernetes.io/part-of=kube-reflex,app.kubernetes.io/name=${name}`;
+  const { items } = await kube.listMetadata(pods, { namespace, labelSelector });
+  return items.map(({ metadata }) => `Pod ${metadata.name ?? ''} still runs`);
+}
+
+/** Deletes exactly what is there now. */
+export async function remove({ kube }: Leaver, targets: readonly Target[]): Promise<readonly never[]> {
+  for (const { target, uid } of await present(kube, targets)) {
+    const step: DeleteStep = { do: 'delete', ...target, uid, why: 'the function leaves' };
+    await kube.run({ steps: [step] });
+  }
+  return [];
+}
+
+/** What of it is back although it was taken away. */
+export async function returned({ kube }: Leaver, targets: readonly Target[]): Promise<readonly string[]> {
+  return (await present(kube, targets)).map(
+    ({ target: { resource, name } }) =>
+      `${resource.kind} ${name} is back: something installs it again, such as Argo CD or Flux; take it out there first`,
+  );
+}
+
+async function present(
+  kube: Kube,
+  targets: readonly Target[],
+): Promise<readonly { readonly target: Target; readonly uid: string }[]> {
+  const found = await Promise.all(
+    targets.map(async (target) => ({ target, object: await kube.get(target.resource, target) })),
+  );
+  return found.flatMap(({ target, object }) =>
+    object === undefined ? [] : [{ target, uid: object.metadata?.uid ?? '' }],
+  );
+}

@@ -1,0 +1,113 @@
+import { pino } from 'pino';
+import type { Definition } from '../../lib/function/define.ts';
+import { kubeconfigAccess } from '../../lib/kube/access.ts';
+import { deployments, groupVersion, type Deployment } from '../../lib/kube/resource.ts';
+import { createTransport } from '../../lib/kube/transport.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import { plain } from '../../lib/manifests/plain.ts';
+import { leave, type LeaveOptions, type Left } from '../../lib/release/leave.ts';
+import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { lasting } from '../freeze-check/world.ts';
+
+const { namespace } = standardSite;
+
+type Settings = Readonly<Record<string, string>>;
+
+/** The manifests of an installation without Knative, with these settings. */
+export async function install({ api }: Sandbox, definition: Definition, settings: Settings = {}): Promise<void> {
+  const { manifests } = renderFunction(definition, standardSite, { platform: plain, environment: settings });
+  for (const manifest of manifests) {
+    const { group } = groupVersion(manifest.apiVersion);
+    const kind = api.kinds().find((served) => served.group === group && served.kind === manifest.kind);
+    if (kind !== undefined && api.get(kind, manifest.metadata.name, manifest.metadata.namespace) === undefined) {
+      await api.create(kind, manifest.kind === 'Deployment' ? withSettings(manifest, settings) : manifest);
+    }
+  }
+}
+
+function withSettings(manifest: KubeObject, settings: Settings): KubeObject {
+  const { spec, ...rest } = manifest as Deployment;
+  const env = Object.entries(settings).map(([name, value]) => ({ name, value }));
+  const [container, ...others] = spec?.template.spec?.containers ?? [];
+  if (spec === undefined || container === undefined) {
+    throw new Error('the Deployment has no container');
+  }
+  const containers = [{ ...container, env: [...(container.env ?? []), ...env] }, ...others];
+  const deployment: Deployment = {
+    ...rest,
+    spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, containers } } },
+  };
+  return deployment;
+}
+
+export async function leaving(
+  sandbox: Sandbox,
+  definition: Definition,
+  options: Partial<LeaveOptions> = {},
+): Promise<Left> {
+  const transport = createTransport(kubeconfigAccess(JSON.stringify(sandbox.kubeconfig)));
+  try {
+    return await leave(definition, {
+      transport,
+      namespace,
+      environment: {},
+      dryRun: false,
+      log: pino({ level: 'silent' }),
+      now: () => new Date(),
+      patienceMs: 10_000,
+      ...options,
+    });
+  } finally {
+    transport.close();
+  }
+}
+
+/** What comes and goes by itself, and the accounts that worlds make for their replicas. */
+const fleeting = new Set([
+  'events',
+  'leases',
+  'pods',
+  'replicasets',
+  'endpoints',
+  'endpointslices',
+  'controllerrevisions',
+  'serviceaccounts',
+]);
+
+/** Everything in the cluster that people would miss or find in their way, by kind and name. */
+export function everything({ api }: Sandbox): Record<string, object> {
+  const kinds = api.kinds().filter(({ plural }) => !fleeting.has(plural));
+  return Object.fromEntries(
+    kinds.flatMap((kind) =>
+      api.list(kind).map((object) => {
+        const { name = '', namespace: place = '' } = object.metadata ?? {};
+        return [`${kind.kind} ${place}/${name}`, wishesOf(object)] as const;
+      }),
+    ),
+  );
+}
+
+/** What somebody asked for, without what controllers and the API server add. */
+function wishesOf(object: KubeObject): object {
+  const { status: _status, apiVersion: _version, kind: _kind, ...wishes } = lasting(object) as Deployment;
+  return structuredClone(wishes);
+}
+
+/** What the manifests brought and `kubectl delete` takes away again. */
+export function isInstalled(definition: Definition, settings: Settings = {}): (key: string) => boolean {
+  const { manifests } = renderFunction(definition, standardSite, { platform: plain, environment: settings });
+  const keys = new Set(manifests.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`));
+  return (key) => keys.has(key);
+}
+
+/** The cluster as its users see it: without what the manifests of the function brought. */
+export function usersView(sandbox: Sandbox, definition: Definition, settings: Settings = {}): Record<string, object> {
+  const installed = isInstalled(definition, settings);
+  return Object.fromEntries(Object.entries(everything(sandbox)).filter(([key]) => !installed(key)));
+}
+
+export function deploymentsOf({ api }: Sandbox): readonly string[] {
+  return api.list(deployments, { namespace }).map(({ metadata }) => metadata?.name ?? '');
+}

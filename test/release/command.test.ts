@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { configMaps, namespaces } from '../../lib/kube/resource.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { runNode, type Ended } from '../cli/command.ts';
+
+let sandbox: Sandbox;
+let directory: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ controllers: false });
+  directory = await mkdtemp(join(tmpdir(), 'release-'));
+  await writeFile(join(directory, 'kubeconfig'), JSON.stringify(sandbox.kubeconfig));
+});
+
+afterAll(async () => {
+  await rm(directory, { recursive: true });
+  await sandbox.close();
+});
+
+function command(...args: readonly string[]): Promise<Ended> {
+  return runNode(['lib/cli/kube-reflex.ts', ...args]);
+}
+
+function release(...args: readonly string[]): Promise<Ended> {
+  return command('release', '--kubeconfig', join(directory, 'kubeconfig'), ...args);
+}
+
+describe('kube-reflex release', () => {
+  it('tells what it does, on which cluster, and leaves nothing for the next time', async () => {
+    await sandbox.api.create(namespaces, { metadata: { name: 'elsewhere' } });
+    const state = { metadata: { name: 'istio-rollout-state', namespace: 'elsewhere' } };
+    await sandbox.api.create(configMaps, state);
+
+    const rehearsed = await release('istio-rollout', '--namespace', 'elsewhere', '--dry-run');
+    const first = await release('istio-rollout', '--namespace', 'elsewhere');
+    const second = await release('istio-rollout', '--namespace', 'elsewhere');
+
+    const step = 'delete ConfigMap elsewhere/istio-rollout-state\n';
+    expect(rehearsed).toEqual({ code: 0, output: `istio-rollout would leave ${sandbox.url}/\n  would ${step}` });
+    expect(first).toEqual({ code: 0, output: `istio-rollout leaves ${sandbox.url}/\n  ${step}` });
+    expect(second.output).toContain('there was nothing to take back');
+  });
+
+  it.each([
+    [['no-such-function'], 'it takes one of coredns-sync, freeze-check, '],
+    [['freeze-check', '--set', 'lower=case'], '--set takes NAME=VALUE, not "lower=case"'],
+    [['freeze-check', '--patience', 'long'], '--patience takes seconds, not "long"'],
+  ])('refuses %j with 2 and says why', async (args, why) => {
+    const { code, output } = await release(...args);
+
+    expect(code).toBe(2);
+    expect(output).toContain(why);
+  });
+});
+
+it('knows its commands', async () => {
+  const { code, output } = await command('relase');
+
+  expect(code).toBe(2);
+  expect(output).toContain('there is no command "relase"');
+  expect(output).toContain('doctor, release');
+});
