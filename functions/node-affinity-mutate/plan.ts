@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { rulesInForce } from './knowledge.ts';
 import type { NamespaceFacts } from './match.ts';
 import { poolMark, rulesConfigMap, skipMark, stateConfigMap } from './names.ts';
+import { remember, type Remembered } from './plan-size.ts';
 import { gateOf } from './render-webhook.ts';
 import { poolOf, readPool, type Rule } from './rule.ts';
 import { formatState, type PoolState, type State } from './state.ts';
@@ -40,21 +41,36 @@ export function withNamespaces(
   seen: NamespacesSeen,
   { complete, config }: { readonly complete: boolean; readonly config: Config },
 ): NamespacesRead {
+  const { extent: known = 'all', ...rest } = state;
   const keys = labelKeys(state, config);
   const namespaces = new Map(complete ? [] : state.namespaces);
-  const skipped: string[] = [];
   for (const [name, metadata] of seen) {
     if (metadata === undefined) {
       namespaces.delete(name);
-      continue;
+    } else {
+      namespaces.set(name, factsOf(metadata, keys));
     }
-    const pool = metadata.annotations?.[poolMark];
-    if (pool !== undefined && readPool(pool) === undefined) {
-      skipped.push(`namespace ${name}: ${poolMark} must be a label selector of nodes such as key=value`);
-    }
-    namespaces.set(name, factsOf(metadata, keys));
   }
-  return { state: { ...state, namespaces }, skipped };
+  const gate = gateOf(state.rules, config);
+  const remembered = remember(namespaces, { gate, widest: complete ? 'all' : known });
+  const extent = remembered.extent === 'all' ? {} : { extent: remembered.extent };
+  return {
+    state: { ...rest, namespaces: remembered.namespaces, ...extent },
+    skipped: [...wrongPools(seen), ...tooMany(remembered)],
+  };
+}
+
+function wrongPools(seen: NamespacesSeen): string[] {
+  return [...seen].flatMap(([name, metadata]) => {
+    const pool = metadata?.annotations?.[poolMark];
+    return pool === undefined || readPool(pool) !== undefined
+      ? []
+      : [`namespace ${name}: ${poolMark} must be a label selector of nodes such as key=value`];
+  });
+}
+
+function tooMany({ extent }: Remembered): string[] {
+  return extent === 'all' ? [] : [`more namespaces than the state can hold: only ${extent} ones are remembered`];
 }
 
 /** The labels of namespaces that somebody asks for. */

@@ -31,7 +31,13 @@ export async function readRulesOf(kube: Kube, namespace: string): Promise<RulesR
   return { configMap, found: text === undefined ? undefined : await understand(text) };
 }
 
+/** The state holds a copy of them, and has to fit into a ConfigMap itself. */
+const mostRules = 256 * 1024;
+
 async function understand(text: string): Promise<RulesFound> {
+  if (text.length > mostRules) {
+    return { problem: `${rulesKey}: must not be longer than ${mostRules} characters` };
+  }
   // Only clusters with rules of their own pay for the parser.
   const { parseDocument } = await import('yaml');
   const document = parseDocument(text);

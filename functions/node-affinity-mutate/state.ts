@@ -1,5 +1,6 @@
 import type { ConfigMap } from '../../lib/kube/resource.ts';
 import type { NamespaceFacts } from './match.ts';
+import { extents, type Extent } from './plan-size.ts';
 import { readPool, readRules, type Rule } from './rule.ts';
 import { isRecord, recordOf, type Fields } from './shape.ts';
 
@@ -7,6 +8,8 @@ import { isRecord, recordOf, type Fields } from './shape.ts';
 export interface State {
   readonly pools: ReadonlyMap<string, PoolState>;
   readonly namespaces: ReadonlyMap<string, NamespaceFacts>;
+  /** Which namespaces these are, where all are too many. */
+  readonly extent?: Extent;
   /** The last good rules of the ConfigMap; absent while there is no such ConfigMap and the settings count. */
   readonly rules?: readonly Rule[];
   /** Of the rules in force. */
@@ -44,6 +47,7 @@ export function readState(data: ConfigMap['data'] = {}): State {
     pools: new Map(Object.entries(parse(data['pools.json'])).filter(isPoolEntry)),
     namespaces: new Map(Object.entries(parse(data['namespaces.json'])).map(namespaceEntry)),
     ...(rules !== undefined && 'rules' in rules ? { rules: rules.rules } : {}),
+    ...extentIn(config),
     hash: typeof config['hash'] === 'string' ? config['hash'] : '',
     ...(typeof config['problem'] === 'string' ? { problem: config['problem'] } : {}),
     ...(isCoverage(coverage) ? { coverage } : {}),
@@ -51,9 +55,17 @@ export function readState(data: ConfigMap['data'] = {}): State {
 }
 
 /** Equal state gives byte-equal text, so that a repeat writes nothing. */
-export function formatState({ pools, namespaces, rules, hash, problem, coverage }: State): Record<string, string> {
+export function formatState({
+  pools,
+  namespaces,
+  coverage,
+  hash,
+  rules,
+  problem,
+  extent,
+}: State): Record<string, string> {
   return {
-    'config.json': format({ hash, rules, problem }),
+    'config.json': format({ hash, rules, problem, extent }),
     'pools.json': format(sorted(pools)),
     'namespaces.json': format(sorted(namespaces)),
     ...(coverage === undefined ? {} : { 'coverage.json': format(coverage) }),
@@ -74,6 +86,11 @@ function parse(text: string | undefined): Fields {
   } catch {
     return {};
   }
+}
+
+function extentIn(config: Fields): Pick<State, 'extent'> {
+  const extent = extents.find((each) => each === config['extent']);
+  return extent === undefined ? {} : { extent };
 }
 
 function isPoolEntry(entry: [string, unknown]): entry is [string, PoolState] {

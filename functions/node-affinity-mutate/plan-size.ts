@@ -1,0 +1,62 @@
+import { matches, type Selector } from '../../lib/kube/selector.ts';
+import type { NamespaceFacts } from './match.ts';
+
+/** Of the 1 MiB that a ConfigMap holds: rules, pools and the report need the rest. */
+const mostBytes = 512 * 1024;
+
+/** Which namespaces the state remembers. Of one that it does not, admission believes the selector of the webhook. */
+export const extents = ['all', 'managed', 'special'] as const;
+export type Extent = (typeof extents)[number];
+
+export interface Remembered {
+  readonly extent: Extent;
+  readonly namespaces: ReadonlyMap<string, NamespaceFacts>;
+}
+
+/**
+ * As many namespaces as fit. Where they are too many, those go first that are not managed, since the API server does not
+ * ask about them, then those of which admission would think the same without knowing them.
+ * @param widest what a look at all of them had room for: a look at one must not begin to remember others again
+ */
+export function remember(
+  namespaces: ReadonlyMap<string, NamespaceFacts>,
+  { gate, widest }: { readonly gate: Selector; readonly widest: Extent },
+): Remembered {
+  const keys = new Set(gate.map(({ key }) => key));
+  const within: Readonly<Record<Extent, (facts: NamespaceFacts) => boolean>> = {
+    all: () => true,
+    managed: ({ labels }) => matches(gate, labels),
+    special: (facts) => within.managed(facts) && isSpecial(facts, keys),
+  };
+  for (const extent of extents.slice(extents.indexOf(widest))) {
+    const kept = [...namespaces].filter(([, facts]) => within[extent](facts));
+    if (bytesOf(kept) <= mostBytes) {
+      return { extent, namespaces: new Map(kept) };
+    }
+  }
+  return {
+    extent: 'special',
+    namespaces: new Map(firstThatFit([...namespaces].filter(([, facts]) => within.special(facts)))),
+  };
+}
+
+function isSpecial({ labels, skip, pool }: NamespaceFacts, gateKeys: ReadonlySet<string>): boolean {
+  return skip === true || pool !== undefined || Object.keys(labels).some((key) => !gateKeys.has(key));
+}
+
+type Entry = readonly [string, NamespaceFacts];
+
+function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, [name, facts]) => sum + name.length + JSON.stringify(facts).length + 4, 0);
+}
+
+/** By name, so that each look comes to the same. */
+function firstThatFit(entries: readonly Entry[]): Entry[] {
+  let left = mostBytes;
+  return entries
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .filter((entry) => {
+      left -= bytesOf([entry]);
+      return left >= 0;
+    });
+}
