@@ -2,7 +2,7 @@ import type { Context } from '../../lib/function/define.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import { parseImage } from './drift/image.ts';
-import type { Row } from './render.ts';
+import { countsOf, type Row } from './render.ts';
 import type { Scan } from './scan/scan.ts';
 import type { State } from './state/state.ts';
 
@@ -25,7 +25,7 @@ export function publish(
   const { metrics } = context;
   publishTotals(context, state);
   const workloads = metrics.gauge('workloads', 'Workloads by state.', ['state']);
-  for (const [name, count] of Object.entries(countsOf(state, scan, rows))) {
+  for (const [name, count] of Object.entries({ ...countsOf(state), ...scannedCounts(scan, rows) })) {
     workloads.set(count, { state: name });
   }
   metrics
@@ -55,22 +55,13 @@ function publishTotals(context: Context<Config>, { counters }: State): void {
   }
 }
 
-function countsOf(
-  { queue, inflight, blocked, pacing }: State,
-  scan: Scan | undefined,
-  rows: readonly Row[],
-): Record<string, number> {
-  const isWhole = scan !== undefined && scan.namespaces === undefined;
-  const current =
-    scan?.findings.filter(({ verdict }) => verdict.code === 'Current' || verdict.code === 'Fresh').length ?? 0;
-  return {
-    ...(isWhole && { current, reported: rows.length }),
-    outdated: queue.items.length + inflight.length,
-    queued: queue.items.length,
-    inflight: inflight.length,
-    failed: pacing.failed.length,
-    blocked: blocked.length,
-  };
+/** What only a full scan can tell. */
+function scannedCounts(scan: Scan | undefined, rows: readonly Row[]): Readonly<Record<string, number>> {
+  if (scan === undefined || scan.namespaces !== undefined) {
+    return {};
+  }
+  const current = scan.findings.filter(({ verdict }) => verdict.code === 'Current' || verdict.code === 'Fresh');
+  return { current: current.length, reported: rows.length };
 }
 
 /** More tags than any mesh has; what is beyond counts as one. */

@@ -89,7 +89,7 @@ export function parseRows(text: string | undefined): readonly Row[] {
 
 /** What is known of all workloads, with what has become of them since the scan. */
 export function renderStatus(state: State, rows: readonly Row[]): Status {
-  const { pacing, pending, queue, inflight, blocked } = state;
+  const { pacing, pending } = state;
   const workloads = rows.map((row) => ({ ...row, ...phaseOf(state, row) }));
   const next = nextActionOf(state);
   return {
@@ -99,16 +99,21 @@ export function renderStatus(state: State, rows: readonly Row[]): Status {
     ...(pending && {
       pending: { reasons: pending.reasons, ...(pending.lastError !== undefined && { lastError: pending.lastError }) },
     }),
-    counts: {
-      outdated: queue.items.length + inflight.length,
-      queued: queue.items.length,
-      inflight: inflight.length,
-      failed: pacing.failed.length,
-      blocked: blocked.length,
-    },
+    counts: countsOf(state),
     ...(pacing.lastFullScanAt !== undefined && { lastScanAt: formatInstant(pacing.lastFullScanAt) }),
     ...(next !== undefined && { nextActionAt: formatInstant(next) }),
     workloads,
+  };
+}
+
+export function countsOf({ queue, inflight, blocked }: State): Readonly<Record<WorkloadState, number>> {
+  const failed = inflight.filter(({ phase }) => phase === 'Failed').length;
+  return {
+    outdated: queue.items.length + inflight.length - failed,
+    queued: queue.items.length,
+    inflight: inflight.length - failed,
+    failed,
+    blocked: blocked.length,
   };
 }
 
@@ -117,7 +122,7 @@ function phaseOf(state: State, { uid, code }: Row): Partial<Row> & { readonly un
   const waiting = state.queue.items.find((each) => each.uid === uid);
   const stopped = state.blocked.find((each) => each.uid === uid);
   if (restart !== undefined) {
-    return { code: 'InFlight', detail: `attempt ${restart.attempt}` };
+    return { code: restart.phase === 'Failed' ? 'RolloutFailed' : 'InFlight', detail: `attempt ${restart.attempt}` };
   }
   if (waiting !== undefined) {
     return phaseOfWait(waiting.wait);

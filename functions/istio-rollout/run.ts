@@ -11,7 +11,7 @@ import { paceEnd } from './restart/begin.ts';
 import { resumeIfPossible, settleAll } from './restart/settle-all.ts';
 import { startRestarts } from './restart/start.ts';
 import { scanIfDue } from './scan/scan-if-due.ts';
-import { configFingerprint, withTrigger } from './state/pending.ts';
+import { configFingerprint, withSettings, withTrigger } from './state/pending.ts';
 import type { State } from './state/state.ts';
 import { openStore } from './state/store.ts';
 
@@ -66,20 +66,23 @@ export function pass(context: Context<Config>, looksAround = false): Promise<voi
 /** Ends what has ended, scans if it is time, restarts what may be restarted. Never waits for a rollout. */
 async function passAlone(context: Context<Config>, looksAround: boolean): Promise<void> {
   const current = await openPass(context);
+  let rest = failedPassRestMs;
   try {
     await obey(current);
     if (looksAround) {
       await lookAround(current);
     }
+    await invalidate(current);
     await settleAll(current);
     await resumeIfPossible(current);
     const scan = await scanIfDue(current);
     await startRestarts(current);
     await report(current, scan);
+    rest = 0;
   } finally {
     current.close();
+    planPass(context, current.store.state(), current.config, rest);
   }
-  planPass(context, current.store.state(), current.config);
 }
 
 /** A scan by command: an annotation of the state says where. */
@@ -103,7 +106,11 @@ async function lookAround({ context, store, config, now }: Pass): Promise<void> 
   }
   const mesh = await readMesh(context.kube, config);
   await store.update((before) => withChanges(before, remember(before, mesh, now()), now(), config));
-  await store.update((state) => withValidQueue(state, config));
+}
+
+/** Forgets what was found under other settings or another mesh, and has it scanned again. */
+async function invalidate({ store, config, now }: Pass): Promise<void> {
+  await store.update((state) => withValidQueue(withSettings(state, now(), config), config));
 }
 
 /** What was found under another configuration means nothing. */
@@ -114,18 +121,22 @@ function withValidQueue(state: State, config: Config): State {
 
 const lookAgainMs = 3_000;
 
+/** What failed is not tried again at once. */
+const failedPassRestMs = 10_000;
+
 /** The next pass, as soon as there is something for it to do. If this process dies, the next tick does it. */
-function planPass(context: Context<Config>, state: State, config: Config): void {
+function planPass(context: Context<Config>, state: State, config: Config, restMs = 0): void {
   const now = context.now().getTime();
   const { pending, inflight, queue, blocked, pacing } = state;
   const isHeld = pacing.paused !== undefined || config.DRY_RUN;
   const times = [
-    ...(inflight.length > 0 ? [now + lookAgainMs] : []),
+    ...(inflight.some(({ phase }) => phase !== 'Failed') ? [now + lookAgainMs] : []),
     ...(isHeld ? [] : [...queue.items.map(({ wait }) => wait?.until), ...blocked.map(({ nextAt }) => nextAt)]),
     ...(isHeld || queue.items.length === 0 ? [] : [paceEnd(state, config)]),
   ].filter((time) => time !== undefined && time > now);
   const due = pending === undefined ? [] : [Math.max(pending.dueAt, now)]; // what is due already is due at once
   if (times.length + due.length > 0) {
-    context.later('pass', new Date(Math.min(...due, ...times.map(Number))), (later) => pass(later));
+    const soonest = Math.min(...due, ...times.map(Number));
+    context.later('pass', new Date(Math.max(soonest, now + restMs)), (later) => pass(later));
   }
 }

@@ -260,9 +260,13 @@ describe('waves', () => {
     expect(await world.metric('run_paused')).toBe(0);
   });
 
-  it('goes on after a pause on command', async () => {
-    await openOutdated({ ROLLOUT_TIMEOUT: '1m' }, ['a', 'b']);
-    world.breakPods(newImage, 'a');
+  it('goes on after a pause on command, within the limits', async () => {
+    await openOutdated({ ROLLOUT_TIMEOUT: '1m', MAX_IN_FLIGHT_PER_NAMESPACE: '2', RESTART_DELAY: '1m' }, [
+      'a',
+      'b',
+      'c',
+    ]);
+    world.breakPods(newImage, 'a', 'b');
     await world.tickLater();
     await world.tickLater(120);
     expect((await world.status()).paused).toContain('Deployment shop/a');
@@ -272,8 +276,9 @@ describe('waves', () => {
       metadata: { ...object.metadata, annotations: { 'istio-rollout.kube-reflex.dev/resume': 'now' } },
     }));
     await world.tickLater();
+    await world.tickLater();
 
-    expect(world.restarts).toEqual(['Deployment shop/a', 'Deployment shop/b']);
+    expect(world.restarts).toEqual(['Deployment shop/a', 'Deployment shop/b']); // both are unready: no room for c
     expect(world.get(configMaps, 'istio-rollout-state', 'kube-reflex')?.metadata?.annotations ?? {}).toEqual({});
   });
 

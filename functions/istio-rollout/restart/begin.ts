@@ -1,13 +1,17 @@
 import type { Config } from '../config.ts';
-import { attemptsOf } from '../scan/judge.ts';
+import { attemptsOf, judgedPods } from '../scan/judge.ts';
+import type { PodView } from '../scan/pod.ts';
 import type { Finding } from '../scan/scan.ts';
 import {
   identityOf,
   isSame,
+  isUnderWay,
+  standingOf,
   type Blocked,
   type Candidate,
   type Identity,
   type InFlight,
+  type Standing,
   type State,
   type Wait,
 } from '../state/state.ts';
@@ -16,34 +20,52 @@ import { hasRoom } from './wave.ts';
 /** The restart that a finding calls for. */
 export function intentOf(
   candidate: Candidate,
-  { staffed: { workload }, verdict }: Finding,
+  { staffed, verdict }: Finding,
   { config, now, by }: { readonly config: Config; readonly now: number; readonly by: string },
 ): InFlight {
+  const { workload } = staffed;
   const fingerprint = verdict.fingerprint ?? '';
-  const remembered = candidate.fingerprint === fingerprint ? (candidate.attempts ?? 0) : 0;
+  const standing = candidate.fingerprint === fingerprint ? standingOf(candidate) : newcomer(candidate);
   const intentAt = Math.floor(now / 1000) * 1000; // what the annotation can tell
-  const isEvicted = workload.hold === 'OnDelete';
   return {
     ...identityOf(workload),
+    ...standing,
     fingerprint,
     by,
-    attempt: Math.max(remembered, attemptsOf(workload.annotations, fingerprint)) + 1,
+    attempt: Math.max(standing.attempts ?? 0, attemptsOf(workload.annotations, fingerprint)) + 1,
     intentAt,
     deadline: intentAt + config.ROLLOUT_TIMEOUT,
-    pods: isEvicted ? 1 : workload.replicas,
+    pods: workload.replicas,
     phase: 'Intent',
-    ...(isEvicted && verdict.pod && { pod: { name: verdict.pod.name, uid: verdict.pod.uid } }),
+    ...(workload.hold === 'OnDelete' && evictionOf(staffed, verdict.pod, standing)),
+  };
+}
+
+/** What was tried for another proxy says nothing about this one. */
+function newcomer({ priority, isGateway }: Candidate): Standing {
+  return { priority, isGateway };
+}
+
+/** One pod at a time; those that are younger than all that were there at first are its replacements. */
+function evictionOf(
+  staffed: Finding['staffed'],
+  pod: PodView | undefined,
+  { youngest }: Standing,
+): Partial<Pick<InFlight, 'pods' | 'pod' | 'youngest'>> {
+  return {
+    pods: 1,
+    youngest: youngest ?? Math.max(...judgedPods(staffed).map(({ createdAt }) => createdAt)),
+    ...(pod && { pod: { name: pod.name, uid: pod.uid } }),
   };
 }
 
 /** The state with the intent in it; unchanged if somebody else was faster or there is no room any more. */
 export function begun(state: State, intent: InFlight, config: Config): State {
   const isQueued = state.queue.items.some((item) => isSame(item, intent));
-  const isUnderWay = state.inflight.some((each) => isSame(each, intent));
   const isPaced = paceEnd(state, config) <= intent.intentAt + 999;
   if (
     !isQueued ||
-    isUnderWay ||
+    isUnderWay(state, intent) ||
     !isPaced ||
     state.pacing.paused !== undefined ||
     !hasRoom(state.inflight, intent, intent.pods, config)
@@ -52,7 +74,7 @@ export function begun(state: State, intent: InFlight, config: Config): State {
   }
   return {
     ...withoutCandidate(state, intent),
-    inflight: [...state.inflight, intent],
+    inflight: [...state.inflight.filter((each) => !isSame(each, intent)), intent],
     pacing: { ...state.pacing, lastPatchAt: intent.intentAt },
   };
 }
@@ -66,16 +88,24 @@ export function isBegun({ inflight }: State, { uid, by }: InFlight): boolean {
   return inflight.some((each) => each.uid === uid && each.by === by);
 }
 
+/**
+ * The restart was made, so it is under way, even if another instance took its intent for lost meanwhile and put the
+ * workload back into the queue: the patch of anybody else would fail on it.
+ */
 export function patched(state: State, intent: InFlight): State {
-  return {
-    ...state,
-    inflight: state.inflight.map((each) => (isSame(each, intent) ? { ...each, phase: 'Patched' as const } : each)),
-  };
+  const known = state.inflight.find((each) => isSame(each, intent));
+  if (known !== undefined && known.by !== intent.by && known.phase === 'Patched') {
+    return state;
+  }
+  const others = state.inflight.filter((each) => each !== known);
+  return { ...withoutCandidate(state, intent), inflight: [...others, { ...intent, phase: 'Patched' }] };
 }
 
 /** What is to be done with a candidate that is not restarted now. */
 export type Aside =
-  { readonly drop: true } | { readonly wait: Wait } | { readonly block: Omit<Blocked, keyof Identity> };
+  | { readonly drop: true }
+  | { readonly wait: Wait; readonly refusals?: number }
+  | { readonly block: Omit<Blocked, keyof Identity> };
 
 /** The state without an intent that came to nothing. */
 export function abandoned(state: State, intent: InFlight): State {
@@ -85,7 +115,7 @@ export function abandoned(state: State, intent: InFlight): State {
 
 /** The state with a candidate put aside; as it was if somebody else restarts it meanwhile. */
 export function putAside(state: State, candidate: Candidate, aside: Aside): State {
-  if (state.inflight.some((each) => isSame(each, candidate))) {
+  if (isUnderWay(state, candidate)) {
     return state;
   }
   const rest = withoutCandidate(state, candidate);
@@ -93,12 +123,10 @@ export function putAside(state: State, candidate: Candidate, aside: Aside): Stat
     return rest;
   }
   if ('wait' in aside) {
-    return { ...rest, queue: { ...rest.queue, items: [...rest.queue.items, { ...candidate, wait: aside.wait }] } };
+    return { ...rest, queue: { ...rest.queue, items: [...rest.queue.items, { ...candidate, ...aside }] } };
   }
-  return {
-    ...rest,
-    blocked: [...rest.blocked.filter((each) => !isSame(each, candidate)), { ...identityOf(candidate), ...aside.block }],
-  };
+  const blocked = { ...identityOf(candidate), ...standingOf(candidate), ...aside.block };
+  return { ...rest, blocked: [...rest.blocked.filter((each) => !isSame(each, candidate)), blocked] };
 }
 
 /** Candidates whose time has come again, back in the queue. */
@@ -109,12 +137,9 @@ export function woken(state: State, now: number): State {
   }
   const items = due.map((each): Candidate => ({
     ...identityOf(each),
+    ...standingOf(each),
     reason: each.reason,
-    priority: 0,
-    isGateway: false,
     ...(each.fingerprint !== undefined && { fingerprint: each.fingerprint }),
-    ...(each.attempts !== undefined && { attempts: each.attempts }),
-    ...(each.refusals !== undefined && { refusals: each.refusals }),
   }));
   return {
     ...state,

@@ -9,6 +9,7 @@ import { evaluateRestarted } from '../scan/scan.ts';
 import { configFingerprint } from '../state/pending.ts';
 import type { InFlight, State } from '../state/state.ts';
 import { endOf, settled, type Look } from './settle.ts';
+import { troubleOf } from './trouble.ts';
 
 const readsAtOnce = 8;
 
@@ -19,7 +20,7 @@ interface Ended extends Look {
 /** Looks at every restart under way and writes down which have come to an end, and how. */
 export async function settleAll(pass: Pass): Promise<void> {
   const { store, config, now } = pass;
-  const ends = await inParallel(readsAtOnce, store.state().inflight, (intent) => look(pass, intent));
+  const ends = await inParallel(readsAtOnce, store.state().inflight, (intent) => lookAt(pass, intent));
   const closed = ends.filter(({ end }) => end.is !== 'open');
   let notices: Notice[] = [];
   if (closed.length > 0) {
@@ -37,6 +38,20 @@ export async function settleAll(pass: Pass): Promise<void> {
     pass.context.log.info({ kind, namespace, name, end: end.is, attempt: intent.attempt }, 'restart ended');
   }
   await pass.tell(notices);
+}
+
+/** One that cannot be looked at now holds up no other. */
+async function lookAt(pass: Pass, intent: InFlight): Promise<Ended> {
+  try {
+    return await look(pass, intent);
+  } catch (error) {
+    const { kind, namespace, name } = intent;
+    pass.context.log.warn(
+      { kind, namespace, name, reason: troubleOf(error).message },
+      'restart cannot be looked at now',
+    );
+    return { intent, end: { is: 'open' } };
+  }
 }
 
 async function look(pass: Pass, intent: InFlight): Promise<Ended> {
@@ -74,16 +89,15 @@ async function isPodGone(
 
 /** Goes on with a paused run when what failed has recovered, when the configuration is another, or on command. */
 export async function resumeIfPossible({ context, store, config }: Pass): Promise<void> {
-  const { paused, failed } = store.state().pacing;
+  const { inflight, pacing } = store.state();
+  const { paused, failed } = pacing;
   const isAsked = store.asked().resume !== undefined;
   if (paused === undefined) {
     await (isAsked ? store.update((state) => state, ['resume']) : undefined);
     return;
   }
-  const workloads = await Promise.all(failed.map((each) => readWorkload(context.kube, each.kind, each)));
-  const isOver = workloads.every(
-    (workload, index) => workload?.uid !== failed[index]?.uid || workload?.progress === 'settled',
-  );
+  const unsettled = new Set(inflight.filter(({ phase }) => phase === 'Failed').map(({ uid }) => uid));
+  const isOver = failed.every(({ uid }) => !unsettled.has(uid));
   const isOther = paused.configFingerprint !== configFingerprint(store.state(), config);
   if (isAsked || isOver || isOther) {
     await store.update(resumed, isAsked ? ['resume'] : []);
@@ -92,6 +106,5 @@ export async function resumeIfPossible({ context, store, config }: Pass): Promis
 }
 
 function resumed({ pacing: { paused: _paused, ...pacing }, ...state }: State): State {
-  const blocked = state.blocked.filter(({ reason }) => reason !== 'RolloutFailed');
-  return { ...state, blocked, pacing: { ...pacing, failed: [] } };
+  return { ...state, pacing: { ...pacing, failed: [] } };
 }

@@ -2,11 +2,12 @@ import type { Config } from '../config.ts';
 import type { Notice } from '../notice.ts';
 import type { Finding } from '../scan/scan.ts';
 import type { Workload } from '../scan/workload.ts';
-import { configFingerprint } from '../state/pending.ts';
+import { backoffMs, configFingerprint } from '../state/pending.ts';
 import {
   counted,
   identityOf,
   isSame,
+  standingOf,
   type Blocked,
   type Candidate,
   type InFlight,
@@ -20,6 +21,7 @@ export type End =
   | { readonly is: 'adopted' }
   /** The patch never happened. */
   | { readonly is: 'undone' }
+  /** There is no such workload any more, or one that failed was taken over by somebody. */
   | { readonly is: 'gone' }
   /** All pods are new; whether they are right is another look. */
   | { readonly is: 'replaced' }
@@ -28,6 +30,9 @@ export type End =
 
 /** A patch that was not seen for so long was never sent. */
 const lostAfterMs = 30_000;
+
+/** Later than this no patch is sent for an intent: it may take its time, and must not arrive after it counts as lost. */
+export const sentWithinMs = 10_000;
 
 export function endOf(
   intent: InFlight,
@@ -38,10 +43,19 @@ export function endOf(
     return { is: 'gone' };
   }
   const isDone = intent.pod === undefined ? lastStamp(workload, annotation) === stampOf(intent) : isPodGone;
-  if (intent.phase === 'Intent') {
-    return whileIntended(isDone, now - intent.intentAt);
+  switch (intent.phase) {
+    case 'Intent':
+      return whileIntended(isDone, now - intent.intentAt);
+    case 'Patched':
+      return isDone ? whileRolling(intent, workload, now) : afterLoss(intent, now);
+    case 'Failed':
+      return isDone || intent.pod !== undefined ? whileFailed(isDone, workload) : { is: 'gone' };
   }
-  return isDone ? whileRolling(intent, workload, now) : afterLoss(intent, now);
+}
+
+/** Late is better than never. */
+function whileFailed(isDone: boolean, { progress }: Workload): End {
+  return { is: isDone && progress === 'settled' ? 'replaced' : 'open' };
 }
 
 function whileIntended(isDone: boolean, ageMs: number): End {
@@ -76,14 +90,24 @@ export interface Look {
   readonly verification?: string;
 }
 
+interface Settled {
+  readonly state: State;
+  readonly notices: readonly Notice[];
+}
+
+interface At {
+  readonly config: Config;
+  readonly now: number;
+}
+
 /** The state with the end of one restart in it, and the news. */
 export function settled(
   state: State,
   intent: InFlight,
   { end, finding, verification }: Look,
-  { config, now }: { readonly config: Config; readonly now: number },
-): { readonly state: State; readonly notices: readonly Notice[] } {
-  const known = state.inflight.find((each) => isSame(each, intent) && each.intentAt === intent.intentAt);
+  { config, now }: At,
+): Settled {
+  const known = state.inflight.find((each) => isSame(each, intent) && each.by === intent.by);
   if (known === undefined) {
     return { state, notices: [] };
   }
@@ -96,31 +120,24 @@ export function settled(
     case 'adopted':
       return { state: { ...rest, inflight: [...rest.inflight, { ...known, phase: 'Patched' }] }, notices: [] };
     case 'undone':
-      return { state: requeued(rest, known, {}), notices: [] };
+      return { state: afterLostPatch(rest, known, now), notices: [] };
     case 'reverted':
       return repeated(
         rest,
         known,
-        { why: 'its annotation was taken away by somebody else', isReverted: true },
+        { why: 'its annotation was taken away by somebody else', isSilent: true },
         { config, now },
       );
     case 'failed':
       return failed(rest, known, end.why, config);
     case 'replaced':
-      return finding?.verdict.fingerprint === undefined
-        ? completed(rest, known, verification)
-        : repeated(
-            rest,
-            known,
-            { why: `the new pods still differ: ${finding.verdict.detail ?? ''}`, isReverted: false },
-            { config, now },
-          );
+      return afterReplacement(
+        rest,
+        known,
+        { finding, ...(verification !== undefined && { verification }) },
+        { config, now },
+      );
   }
-}
-
-interface Settled {
-  readonly state: State;
-  readonly notices: readonly Notice[];
 }
 
 function completed(state: State, intent: InFlight, verification: string | undefined): Settled {
@@ -134,35 +151,61 @@ function completed(state: State, intent: InFlight, verification: string | undefi
   };
 }
 
-function requeued(state: State, intent: InFlight, { until }: { readonly until?: number }): State {
+function requeued(state: State, intent: InFlight, more: Partial<Candidate> = {}): State {
   const item: Candidate = {
     ...identityOf(intent),
+    ...standingOf(intent),
     fingerprint: intent.fingerprint,
     reason: 'again',
-    priority: 0,
-    isGateway: false,
-    ...(until !== undefined && { wait: { code: 'Cooldown', until } }),
+    ...more,
   };
   return { ...state, queue: { ...state.queue, items: [...state.queue.items, item] } };
 }
 
-/** One more try after the cooldown, unless that was the last: a restart that does not help must not go on for ever. */
+/** Whatever kept the patch from the API server may do so again. */
+function afterLostPatch(state: State, intent: InFlight, now: number): State {
+  const refusals = (intent.refusals ?? 0) + 1;
+  return requeued(state, intent, { refusals, wait: { code: 'PatchLost', until: now + backoffMs(refusals) } });
+}
+
+/** Of pods that are evicted one by one the others have yet to go; only a replacement can tell that it did not help. */
+function afterReplacement(
+  state: State,
+  intent: InFlight,
+  { finding, verification }: Omit<Look, 'end'>,
+  at: At,
+): Settled {
+  const { verdict } = finding ?? {};
+  if (verdict?.fingerprint === undefined) {
+    return completed(state, intent, verification);
+  }
+  const { pod, youngest = 0 } = intent;
+  if (pod !== undefined && verdict.pod !== undefined && verdict.pod.createdAt <= youngest) {
+    return { state: requeued(state, intent), notices: [] };
+  }
+  const why = `the new pods still differ: ${verdict.detail ?? ''}`;
+  return repeated(state, intent, { why, isSilent: pod !== undefined }, at);
+}
+
+/**
+ * One more try after the cooldown, unless that was the last: a restart that does not help must not go on for ever. Where
+ * the workload itself is silent about it the state remembers the try.
+ */
 function repeated(
   state: State,
   intent: InFlight,
-  { why, isReverted }: { readonly why: string; readonly isReverted: boolean },
-  { config, now }: { readonly config: Config; readonly now: number },
+  { why, isSilent }: { readonly why: string; readonly isSilent: boolean },
+  { config, now }: At,
 ): Settled {
-  // Of pods that are evicted one by one the others have yet to go.
-  if (intent.pod !== undefined) {
-    return { state: requeued(state, intent, {}), notices: [] };
-  }
+  const { priority, isGateway } = intent;
   const isLast = intent.attempt >= config.MAX_ATTEMPTS;
   const blocked: Blocked = {
     ...identityOf(intent),
     reason: isLast ? 'Ineffective' : 'Repeat',
+    priority,
+    isGateway,
     fingerprint: intent.fingerprint,
-    ...(isReverted && { attempts: intent.attempt }),
+    ...(isSilent && { attempts: intent.attempt }),
     ...(isLast ? {} : { nextAt: Math.max(now, intent.intentAt + config.COOLDOWN) }),
   };
   return {
@@ -181,12 +224,11 @@ function failed(state: State, intent: InFlight, why: string, config: Config): Se
     reason: `${intent.kind} ${intent.namespace}/${intent.name}: ${why}`,
     configFingerprint: configFingerprint(state, config),
   };
-  const blocked: Blocked = { ...identityOf(intent), reason: 'RolloutFailed', fingerprint: intent.fingerprint };
   return {
     state: counted(
       {
         ...state,
-        blocked: [...without(state.blocked, intent), blocked],
+        inflight: [...state.inflight, { ...intent, phase: 'Failed' }],
         pacing: { ...state.pacing, failed: failures, ...(isPause && { paused }) },
       },
       `restarts_total{${intent.kind},failed}`,

@@ -1,19 +1,14 @@
 import { Failure } from '../../../lib/function/failure.ts';
-import { pause } from '../../../lib/pause.ts';
 import type { Pass } from '../pass.ts';
-import type { Code } from '../scan/code.ts';
-import type { Verdict } from '../scan/judge.ts';
-import { evaluate, type Finding } from '../scan/scan.ts';
-import { wishesOf } from '../scan/wishes.ts';
+import { evaluate } from '../scan/scan.ts';
 import { backoffMs } from '../state/pending.ts';
-import { counted, identityOf, type Candidate, type InFlight, type Wait } from '../state/state.ts';
-import { abandoned, begun, intentOf, isBegun, paceEnd, patched, putAside, woken, type Aside } from './begin.ts';
-import { waitOf } from './gates.ts';
+import { identityOf, type Candidate, type Wait } from '../state/state.ts';
+import { begun, intentOf, isBegun, paceEnd, putAside, woken, type Aside } from './begin.ts';
+import { carryOut } from './carry-out.ts';
+import { reasonAgainst } from './obstacle.ts';
 import { inOrder } from './order.ts';
-import { restartStep, stampOf } from './steps.ts';
-import { hasRoom, isFull } from './wave.ts';
-
-const soonMs = 30_000;
+import { troubleOf } from './trouble.ts';
+import { hasRoom } from './wave.ts';
 
 /** Restarts what may be restarted now, one after the other, until the wave is full. */
 export async function startRestarts(pass: Pass): Promise<void> {
@@ -23,33 +18,62 @@ export async function startRestarts(pass: Pass): Promise<void> {
   }
   await store.update((state) => woken(state, now()));
   const asides = new Map<Candidate, Aside>();
-  for (const candidate of inOrder(store.state().queue.items, config)) {
+  const trouble = await tryAll(pass, asides);
+  await writeAsides(pass, asides);
+  if (trouble !== undefined) {
+    throw trouble;
+  }
+}
+
+/** After so many failures in a row it is not the workloads. */
+const patience = 3;
+
+/** Fills in what is to be put aside. The answer is the trouble that ended it before its time. */
+async function tryAll(pass: Pass, asides: Map<Candidate, Aside>): Promise<Failure | undefined> {
+  let failures = 0;
+  for (const candidate of inOrder(pass.store.state().queue.items, pass.config)) {
     if (isHeld(pass)) {
-      break;
+      return undefined;
     }
-    const aside = isDue(pass, candidate) ? await tryRestart(pass, candidate) : undefined;
+    if (!isDue(pass, candidate)) {
+      continue;
+    }
+    const result = await tryRestart(pass, candidate).catch(troubleOf);
+    failures = result instanceof Failure ? failures + 1 : 0;
+    const aside = result instanceof Failure ? afterTrouble(pass, candidate, result) : result;
     if (aside !== undefined) {
       asides.set(candidate, aside);
     }
+    if (result instanceof Failure && failures === patience) {
+      return result;
+    }
   }
-  await writeAsides(pass, asides);
+  return undefined;
 }
 
 /** Nothing at all may begin now. */
 function isHeld(pass: Pass): boolean {
   const { store, config, now } = pass;
   const state = store.state();
-  const isEarly = paceEnd(state, config) > now();
-  return pass.isOver() || isEarly || state.pacing.paused !== undefined || isFull(state.inflight, config);
+  return pass.isOver() || paceEnd(state, config) > now() || state.pacing.paused !== undefined;
 }
 
 function isDue({ store, config, now }: Pass, candidate: Candidate): boolean {
   return (candidate.wait?.until ?? 0) <= now() && hasRoom(store.state().inflight, candidate, 0, config);
 }
 
+/** A change that nobody has told of yet will be scanned; until then no candidate means anything. */
+async function isFoundUnderThisMesh({ store, knowledge }: Pass): Promise<boolean> {
+  const { configFingerprint } = await knowledge();
+  return configFingerprint === store.state().queue.configFingerprint;
+}
+
 /** Restarts one workload, if a fresh look at it and its surroundings finds nothing against it. */
 async function tryRestart(pass: Pass, candidate: Candidate): Promise<Aside | undefined> {
   const { config, store, now, id: by } = pass;
+  if (!(await isFoundUnderThisMesh(pass))) {
+    return undefined;
+  }
   const finding = await evaluate(pass.scanner(), await pass.knowledge(), candidate);
   const aside = await reasonAgainst(pass, finding);
   if (aside !== undefined || finding === undefined) {
@@ -64,132 +88,12 @@ async function tryRestart(pass: Pass, candidate: Candidate): Promise<Aside | und
   return undefined;
 }
 
-async function reasonAgainst(
-  { config, now, survey, knowledge }: Pass,
-  finding: Finding | undefined,
-): Promise<Aside | undefined> {
-  if (finding === undefined) {
-    return { drop: true };
-  }
-  const { staffed, verdict } = finding;
-  const { workload } = staffed;
-  if (verdict.code !== 'Outdated') {
-    return asideOf(verdict, now());
-  }
-  const { mesh } = await knowledge();
-  const wishes = wishesOf(workload, mesh.namespaces[workload.namespace], config);
-  const wait = waitOf(workload, wishes, await survey(workload, verdict.revision), { config, now: now() });
-  return wait === undefined ? undefined : { wait };
-}
-
-const passing: ReadonlySet<Code> = new Set(['RolloutInProgress', 'ProbeFailed']);
-const lasting: ReadonlySet<Code> = new Set(['OnDelete', 'Partitioned', 'Ineffective', 'ConfigInvalid']);
-
-function asideOf({ code, fingerprint }: Verdict, now: number): Aside {
-  if (code === 'Paused' || passing.has(code)) {
-    return { wait: { code, ...(code !== 'Paused' && { until: now + soonMs }) } };
-  }
-  return lasting.has(code)
-    ? { block: { reason: code, ...(fingerprint !== undefined && { fingerprint }) } }
-    : { drop: true };
-}
-
-const tries = 3;
-
-/** The write itself. Its intent is durable: whatever happens from here on, a later pass finds out whether it was done. */
-async function carryOut(
-  pass: Pass,
-  candidate: Candidate,
-  first: { readonly intent: InFlight; readonly finding: Finding },
-): Promise<void> {
-  const { intent } = first;
-  let finding: Finding | undefined = first.finding;
-  for (let attempt = 1; attempt <= tries; attempt += 1) {
-    const refusal = await write(pass, intent, finding);
-    if (refusal === undefined) {
-      await confirm(pass, intent, finding);
-      return;
-    }
-    const aside = asideFor(refusal, pass.now());
-    if (aside !== undefined) {
-      await giveUp(pass, { candidate, intent, aside }, refusal.message);
-      return;
-    }
-    await pause(50 * 2 ** attempt * (0.5 + Math.random() / 2), pass.context.signal);
-    finding = await evaluate(pass.scanner(), await pass.knowledge(), candidate);
-    const against = await reasonAgainst(pass, finding);
-    if (finding === undefined || against !== undefined || finding.verdict.fingerprint !== intent.fingerprint) {
-      await giveUp(pass, { candidate, intent, aside: against ?? { wait: { code: 'Changed' } } }, refusal.message);
-      return;
-    }
-  }
-  const aside = { wait: { code: 'Contested', until: pass.now() + soonMs } };
-  await giveUp(pass, { candidate, intent, aside }, 'somebody else keeps changing it');
-}
-
-async function write(pass: Pass, intent: InFlight, { staffed, verdict }: Finding): Promise<Failure | undefined> {
-  const { config, context, store } = pass;
-  const { mesh } = await pass.knowledge();
-  const { fieldManager } = wishesOf(staffed.workload, mesh.namespaces[intent.namespace], config);
-  const run = store.state().pacing.runId ?? stampOf(intent);
-  const step = restartStep(staffed.workload, intent, { annotation: config.RESTART_ANNOTATION, fieldManager, run });
-  const { kind, namespace, name } = intent;
-  const [current, expected] = [verdict.pod?.proxy?.image, verdict.expected?.image];
-  context.log.info(
-    { kind, namespace, name, revision: verdict.revision, current, expected, reason: verdict.detail },
-    'restart',
-  );
-  try {
-    await context.kube.run({ steps: [step] });
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure && ['conflict', 'impossible', 'throttled'].includes(error.kind)) {
-      return error;
-    }
-    throw error; // nobody knows whether it was done: a later pass looks
-  }
-}
-
-/** A budget that forbids an eviction, or a policy that forbids the patch, will do so for a while. */
-function asideFor({ kind, message }: Failure, now: number): Aside | undefined {
-  if (kind === 'throttled') {
-    return { wait: { code: 'PDB', until: now + soonMs } };
-  }
-  return kind === 'impossible' ? { block: { reason: `Denied: ${message.slice(0, 200)}` } } : undefined;
-}
-
-async function confirm({ store, tell }: Pass, intent: InFlight, { verdict }: Finding): Promise<void> {
-  await store.update((state) => counted(patched(state, intent), `restarts_total{${intent.kind},triggered}`));
-  const [current, expected] = [verdict.pod?.proxy?.image ?? 'none', verdict.expected?.image ?? 'none'];
-  const what = intent.pod === undefined ? 'restarted' : `evicted pod ${intent.pod.name}`;
-  await tell([
-    { about: identityOf(intent), reason: 'RestartTriggered', note: `${what}: proxy ${current}, expected ${expected}` },
-  ]);
-}
-
-interface Abandoned {
-  readonly candidate: Candidate;
-  readonly intent: InFlight;
-  readonly aside: Aside;
-}
-
-async function giveUp(
-  { store, tell, now, context }: Pass,
-  { candidate, intent, aside }: Abandoned,
-  why: string,
-): Promise<void> {
+/** Nobody knows about this one now; the others need not wait for it. */
+function afterTrouble({ context, now }: Pass, candidate: Candidate, { message }: Failure): Aside {
   const { kind, namespace, name } = candidate;
-  context.log.warn({ kind, namespace, name, reason: why }, 'restart not possible now');
-  const isRefused = 'block' in aside && aside.block.reason.startsWith('Denied');
+  context.log.warn({ kind, namespace, name, reason: message }, 'restart not possible now');
   const refusals = (candidate.refusals ?? 0) + 1;
-  const fingerprint = candidate.fingerprint === undefined ? {} : { fingerprint: candidate.fingerprint };
-  const refused = { ...fingerprint, refusals, nextAt: now() + backoffMs(refusals) };
-  await store.update((state) =>
-    putAside(abandoned(state, intent), candidate, isRefused ? { block: { ...aside.block, ...refused } } : aside),
-  );
-  if (isRefused) {
-    await tell([{ about: identityOf(candidate), reason: 'RestartDeferred', note: why }]);
-  }
+  return { wait: { code: 'ApiFailed', until: now() + backoffMs(refusals) }, refusals };
 }
 
 /** Written together, and only where something is new: waiting costs no writes. */
@@ -215,4 +119,4 @@ function isSameWait(before: Wait | undefined, { code, until }: Wait): boolean {
   return before?.code === code && (!timed.has(code) || before.until === until);
 }
 
-const timed: ReadonlySet<string> = new Set(['Cooldown', 'Window', 'Frozen']);
+const timed: ReadonlySet<string> = new Set(['Cooldown', 'Window', 'Frozen', 'ApiFailed']);

@@ -3,21 +3,19 @@ import type { Candidate, InFlight } from '../state/state.ts';
 
 type Limits = Pick<Config, 'MAX_IN_FLIGHT' | 'MAX_IN_FLIGHT_PER_NAMESPACE' | 'MAX_IN_FLIGHT_PODS'>;
 
-/** Whether one more restart anywhere would be too many. */
-export function isFull(inflight: readonly InFlight[], { MAX_IN_FLIGHT }: Limits): boolean {
-  return inflight.length >= MAX_IN_FLIGHT;
-}
-
-/** Whether the wave has room for this one. A workload of more pods than are allowed at once may go alone. */
+/**
+ * Whether the wave has room for this one. Rollouts that failed and have not recovered take part in it: their pods are as
+ * missing as any. A workload of more pods than are allowed at once may go alone.
+ */
 export function hasRoom(
   inflight: readonly InFlight[],
-  { namespace }: Pick<Candidate, 'namespace'>,
+  { namespace, uid }: Pick<Candidate, 'namespace' | 'uid'>,
   pods: number,
-  limits: Limits,
+  { MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_NAMESPACE, MAX_IN_FLIGHT_PODS }: Limits,
 ): boolean {
-  const here = inflight.filter((each) => each.namespace === namespace).length;
-  const podsInFlight = inflight.reduce((sum, each) => sum + each.pods, 0);
-  const hasPods =
-    limits.MAX_IN_FLIGHT_PODS === 0 || podsInFlight === 0 || podsInFlight + pods <= limits.MAX_IN_FLIGHT_PODS;
-  return !isFull(inflight, limits) && here < limits.MAX_IN_FLIGHT_PER_NAMESPACE && hasPods;
+  const others = inflight.filter((each) => each.uid !== uid);
+  const here = others.filter((each) => each.namespace === namespace).length;
+  const podsInFlight = others.reduce((sum, each) => sum + each.pods, 0);
+  const hasPods = MAX_IN_FLIGHT_PODS === 0 || podsInFlight === 0 || podsInFlight + pods <= MAX_IN_FLIGHT_PODS;
+  return others.length < MAX_IN_FLIGHT && here < MAX_IN_FLIGHT_PER_NAMESPACE && hasPods;
 }

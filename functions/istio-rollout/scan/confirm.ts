@@ -1,7 +1,7 @@
 import { parseImage } from '../drift/image.ts';
 import type { Expectation } from '../probe/prober.ts';
 import type { Question } from '../probe/question.ts';
-import type { State } from '../state/state.ts';
+import type { KnownControlPlane, State } from '../state/state.ts';
 
 /** One answer of an injector of a revision. */
 export interface Sample {
@@ -10,34 +10,61 @@ export interface Sample {
   readonly answer: Expectation;
 }
 
-/** A template that asks for nothing special gets the image that the ConfigMap names. */
+/** Templates of Istio itself, which take tags from the values; others may do as they like. */
+const stockTemplates = ['sidecar', 'gateway', 'grpc-simple', 'grpc-agent'];
+
+/** A template that names no image of its own gets the tag that the ConfigMap names. */
 export function isPlain({ annotations, spec }: Question): boolean {
-  const isSpecial = Object.keys(annotations).some((name) => /^(sidecar|inject|proxy)\.istio\.io\//.test(name));
+  const templates = annotations['inject.istio.io/templates']?.split(',') ?? [];
   const containers = [...spec.containers, ...(spec.initContainers ?? [])];
-  return !isSpecial && !containers.some(({ name }) => name === 'istio-proxy');
-}
-
-/** Revisions whose ConfigMap changed and whose istiod was not yet seen to inject accordingly. */
-export function unconfirmedRevisions({ controlPlanes }: State): ReadonlyMap<string, string> {
-  const open = Object.values(controlPlanes).filter(
-    ({ isConfirmed, tag, image }) => isConfirmed !== true && tag !== undefined && image?.includes('/') !== true,
+  return (
+    annotations['sidecar.istio.io/proxyImage'] === undefined &&
+    templates.every((name) => stockTemplates.includes(name.trim())) &&
+    !containers.some(({ name, image }) => name === 'istio-proxy' && image !== 'auto')
   );
-  return new Map(open.map(({ revision, tag = '' }) => [revision, tag]));
 }
 
-/** Revisions that still inject another tag than their ConfigMap says: istiod has not read it yet. */
-export function staleRevisions(expected: ReadonlyMap<string, string>, samples: readonly Sample[]): ReadonlySet<string> {
-  const stale = new Set<string>();
-  for (const [revision, tag] of expected) {
-    const own = samples.filter((sample) => sample.revision === revision && isPlain(sample.question));
-    const tags = own.flatMap(({ answer }) =>
-      'proxy' in answer && answer.proxy ? [parseImage(answer.proxy.image).tag ?? ''] : [],
-    );
-    if (tags.length > 0 && !tags.some((found) => withoutVariant(found) === withoutVariant(tag))) {
-      stale.add(revision);
-    }
-  }
-  return stale;
+/** Revisions with the tag that their istiod should inject by now, and whether it was seen to. */
+export function expectedTags({ controlPlanes }: State): ReadonlyMap<string, { tag: string; isConfirmed: boolean }> {
+  const told = Object.values(controlPlanes)
+    .filter(({ confirmed, tag, image }) => confirmed !== 'trusted' && tag !== undefined && !image?.includes('/'))
+    .sort((a, b) => a.changedAt - b.changedAt); // of two ConfigMaps for a revision the later one counts
+  return new Map(
+    told.map(({ revision, tag = '', confirmed }) => [revision, { tag, isConfirmed: confirmed === 'seen' }]),
+  );
+}
+
+/** Whether an answer shows another tag than the ConfigMap: the istiod that gave it has not read that yet. */
+export function isLate({ revision, question, answer }: Sample, expected: ReturnType<typeof expectedTags>): boolean {
+  const tag = expected.get(revision)?.tag;
+  const found = tagOf(answer);
+  return tag !== undefined && found !== undefined && isPlain(question) && found !== withoutVariant(tag);
+}
+
+/** What the answers of one scan say about the istiods that gave them. */
+export interface Reading {
+  /** Revisions of which no answer fits the ConfigMap. */
+  readonly stale: ReadonlySet<string>;
+  readonly confirmed: ReadonlyMap<string, NonNullable<KnownControlPlane['confirmed']>>;
+}
+
+export function readingOf(
+  expected: ReturnType<typeof expectedTags>,
+  samples: readonly Sample[],
+  { isTrusting }: { readonly isTrusting: boolean },
+): Reading {
+  const telling = samples.filter(({ question, answer }) => isPlain(question) && tagOf(answer) !== undefined);
+  const late = new Set(telling.filter((sample) => isLate(sample, expected)).map(({ revision }) => revision));
+  const inTime = new Set(telling.filter((sample) => !isLate(sample, expected)).map(({ revision }) => revision));
+  const seen = [...inTime].filter((revision) => expected.has(revision)).map((revision) => [revision, 'seen'] as const);
+  return {
+    stale: isTrusting ? new Set() : new Set([...late].filter((revision) => !inTime.has(revision))),
+    confirmed: new Map([...seen, ...(isTrusting ? [...late].map((revision) => [revision, 'trusted'] as const) : [])]),
+  };
+}
+
+function tagOf(answer: Expectation): string | undefined {
+  return 'proxy' in answer && answer.proxy ? withoutVariant(parseImage(answer.proxy.image).tag ?? '') : undefined;
 }
 
 function withoutVariant(tag: string): string {

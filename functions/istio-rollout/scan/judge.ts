@@ -46,8 +46,8 @@ export interface Open {
   readonly question: Question;
 }
 
-/** What can be said of a workload without asking anybody. */
-export function judgeAlone(staffed: Staffed, knowledge: Knowledge): Verdict | Open {
+/** What can be said of a workload without asking anybody. Whether a restart of ours helped no age can tell. */
+export function judgeAlone(staffed: Staffed, knowledge: Knowledge, isRestarted = isMarked(staffed)): Verdict | Open {
   const { workload, current, older } = staffed;
   const { config, mesh } = knowledge;
   const namespace = mesh.namespaces[workload.namespace];
@@ -61,13 +61,20 @@ export function judgeAlone(staffed: Staffed, knowledge: Knowledge): Verdict | Op
   if (judged.length === 0) {
     return { code: current.length + older.length === 0 ? 'NoPods' : 'RolloutInProgress' };
   }
-  return judgeInjection(staffed, judged, knowledge);
+  const judgement = judgeInjection(staffed, judged, knowledge);
+  return 'injectors' in judgement && !isRestarted && areFresh(judged, judgement, staffed.workload, knowledge)
+    ? { code: 'Fresh', ...firstOf(judged) }
+    : judgement;
+}
+
+function isMarked({ workload }: Staffed): boolean {
+  return workload.annotations[bookkeeping.attempts] !== undefined;
 }
 
 /** Pods of an older template are being replaced already, unless something holds them back. */
 export function judgedPods({ workload, current, older }: Staffed): readonly PodView[] {
   if (workload.hold !== undefined) {
-    return [...current, ...older];
+    return [...current, ...older].sort((a, b) => a.createdAt - b.createdAt); // the oldest is the first to be evicted
   }
   return workload.isObserved ? current : [];
 }
@@ -79,8 +86,7 @@ function judgeInjection(staffed: Staffed, judged: readonly PodView[], knowledge:
   const labels = mesh.namespaces[workload.namespace]?.labels ?? {};
   const all = Object.values(mesh.webhooks).flatMap(({ injectors }) => injectors);
   const injectors = injectorsFor(all, labels, question.labels);
-  const [injector] = injectors;
-  if (injector === undefined) {
+  if (injectors.length === 0) {
     const unknown = unknownRevision(Object.values(mesh.webhooks), labels, question.labels);
     return unknown === undefined
       ? uninjected(judged)
@@ -89,8 +95,7 @@ function judgeInjection(staffed: Staffed, judged: readonly PodView[], knowledge:
   if (knowledge.verified.has(verificationOf(staffed, knowledge))) {
     return { code: 'Current', ...firstOf(judged) };
   }
-  const isFresh = injectors.length === 1 && areFresh(judged, injector, staffed.workload, knowledge);
-  return isFresh ? { code: 'Fresh', ...firstOf(judged) } : { injectors, question };
+  return { injectors, question };
 }
 
 function uninjected(judged: readonly PodView[]): Verdict {
@@ -98,20 +103,20 @@ function uninjected(judged: readonly PodView[]): Verdict {
   return orphan === undefined ? { code: 'NoInjector' } : { code: 'OrphanSidecar', pod: orphan };
 }
 
-/**
- * A pod without a sidecar is never fresh, however young: it may be what is wrong. Nor are pods after a restart of ours,
- * until somebody has seen that it helped.
- */
+/** A pod without a sidecar is never fresh, however young: it may be what is wrong. */
 function areFresh(
   judged: readonly PodView[],
-  injector: Injector,
-  { namespace, annotations }: Workload,
+  { injectors }: Open,
+  { namespace }: Workload,
   { config, state }: Knowledge,
 ): boolean {
+  const [injector] = injectors;
+  if (injector === undefined || injectors.length > 1) {
+    return false;
+  }
   const threshold = thresholdOf(state, injector, { namespace, readDelayMs: config.ISTIOD_CONFIG_READ_DELAY });
   return (
     threshold !== undefined &&
-    annotations[bookkeeping.attempts] === undefined &&
     judged.every(
       ({ createdAt, proxy }) =>
         createdAt >= threshold && proxy?.revision !== undefined && proxy.revision === injector.revision,

@@ -1,19 +1,21 @@
 import { formatInstant } from '../../../lib/time/instant.ts';
 import type { Notice } from '../notice.ts';
 import { remember } from '../mesh/remember.ts';
-import { backoffMs, configFingerprint } from '../state/pending.ts';
+import { backoffMs, configFingerprint, isSameTrigger, settingsFingerprint } from '../state/pending.ts';
 import {
   counted,
   identityOf,
   isSame,
+  isUnderWay,
   type Blocked,
   type Candidate,
   type InFlight,
+  type KnownControlPlane,
   type Pending,
   type State,
 } from '../state/state.ts';
 import { blockedOf, candidateOf, recoveredOf } from './outcome.ts';
-import { verificationOf } from './judge.ts';
+import { verificationOf, type Verdict } from './judge.ts';
 import type { Scan } from './scan.ts';
 
 export interface Merge {
@@ -32,8 +34,9 @@ export function mergeScan(before: State, merge: Merge): State {
   const known = withConfirmations(remember(before, scan.knowledge.mesh, now), scan);
   const inflight = wasLost ? recovered(known, scan, now) : known.inflight;
   const blocked = mergeBlocked(known.blocked, scan);
+  const stopped = new Set(blocked.map(({ uid }) => uid));
   const items = mergeQueue(known.queue.items, merge).filter(
-    (item) => !inflight.some((each) => isSame(each, item)) && !blocked.some((each) => isSame(each, item)),
+    (item) => !isUnderWay({ inflight }, item) && !stopped.has(item.uid),
   );
   const queue = { configFingerprint: configFingerprint(known, config), items };
   const verified = mergeVerified(known.verified, scan);
@@ -43,6 +46,7 @@ export function mergeScan(before: State, merge: Merge): State {
 
 /** What the state holds without pushing anything else out. */
 const mostVerified = 10_000;
+const mostBlocked = 1_000;
 
 function isOutside({ namespaces }: Scan, namespace: string): boolean {
   return namespaces !== undefined && !namespaces.includes(namespace);
@@ -51,26 +55,36 @@ function isOutside({ namespaces }: Scan, namespace: string): boolean {
 function mergeQueue(before: readonly Candidate[], { scan, now }: Merge): readonly Candidate[] {
   const kept = before.filter(({ namespace }) => isOutside(scan, namespace));
   const found = scan.findings.flatMap((finding) => candidateOf(finding, scan.knowledge, now) ?? []);
+  const known = new Map(before.map((each) => [each.uid, each]));
   return [
     ...kept,
     ...found.map((candidate) => {
-      const known = before.find((each) => isSame(each, candidate) && each.fingerprint === candidate.fingerprint);
-      return known ?? candidate;
+      const same = known.get(candidate.uid);
+      return same?.fingerprint === candidate.fingerprint ? (same ?? candidate) : candidate;
     }),
   ];
 }
 
 /** Restarts that did not help are remembered for as long as the same restart would be tried again. */
 function mergeBlocked(before: readonly Blocked[], scan: Scan): readonly Blocked[] {
-  const found = scan.findings.flatMap((finding) => blockedOf(finding) ?? []);
-  const kept = before.filter((each) => {
-    const finding = scan.findings.find(({ staffed }) => staffed.workload.uid === each.uid);
-    return (
-      isOutside(scan, each.namespace) ||
-      ((each.attempts ?? each.refusals) !== undefined && finding?.verdict.fingerprint === each.fingerprint)
-    );
-  });
-  return [...kept, ...found.filter((each) => !kept.some((known) => isSame(known, each)))];
+  const verdicts = new Map(scan.findings.map(({ staffed, verdict }) => [staffed.workload.uid, verdict]));
+  const kept = before.filter(
+    (each) => isOutside(scan, each.namespace) || (isRemembered(each) && isStill(each, verdicts.get(each.uid))),
+  );
+  const known = new Set(kept.map(({ uid }) => uid));
+  const found = scan.findings.flatMap((finding) => blockedOf(finding) ?? []).filter(({ uid }) => !known.has(uid));
+  // What cannot be found out again goes last.
+  return [...kept.filter(isRemembered), ...kept.filter((each) => !isRemembered(each)), ...found].slice(0, mostBlocked);
+}
+
+/** Nothing but the state tells how often this was tried. */
+function isRemembered({ attempts, refusals }: Blocked): boolean {
+  return attempts !== undefined || refusals !== undefined;
+}
+
+/** Whether the same restart would be tried again. That the pods are young says nothing: our own tries made them so. */
+function isStill({ fingerprint }: Blocked, verdict: Verdict | undefined): boolean {
+  return verdict?.code === 'Fresh' || (verdict !== undefined && verdict.fingerprint === fingerprint);
 }
 
 /** A full scan knows all; a smaller one adds what it has seen. */
@@ -89,10 +103,14 @@ function withConfirmations(state: State, { confirmed }: Scan): State {
   const controlPlanes = Object.fromEntries(
     Object.entries(state.controlPlanes).map(([ref, plane]) => [
       ref,
-      confirmed.has(plane.revision) ? { ...plane, isConfirmed: true } : plane,
+      { ...plane, ...confirmationOf(confirmed.get(plane.revision)) },
     ]),
   );
   return { ...state, controlPlanes };
+}
+
+function confirmationOf(confirmed: KnownControlPlane['confirmed']): Pick<KnownControlPlane, 'confirmed'> {
+  return confirmed === undefined ? {} : { confirmed };
 }
 
 /** A trigger stays pending where injectors could not be asked, and where another came during the scan. */
@@ -100,7 +118,7 @@ function withPending(state: State, { scan, pending, now }: Merge): State {
   const failed = scan.findings.filter(({ verdict }) => verdict.code === 'ProbeFailed');
   const unsure = [...new Set(failed.map(({ staffed }) => staffed.workload.namespace))];
   const { pending: latest, ...rest } = state;
-  if (latest !== undefined && latest.triggers !== pending.triggers) {
+  if (latest !== undefined && !isSameTrigger(latest, pending)) {
     return latest.namespaces === undefined
       ? state
       : { ...rest, pending: { ...latest, namespaces: [...new Set([...latest.namespaces, ...unsure])] } };
@@ -118,11 +136,14 @@ function withPending(state: State, { scan, pending, now }: Merge): State {
 
 function pacingOf(next: State, before: State, { scan, pending, now }: Merge): State['pacing'] {
   const { pacing } = before;
-  const wasIdle = before.queue.items.length === 0 && before.inflight.length === 0;
+  const wasIdle = before.queue.items.length === 0 && before.inflight.every(({ phase }) => phase === 'Failed');
   const begins = wasIdle && next.queue.items.length > 0;
   return {
     ...pacing,
-    ...(scan.namespaces === undefined ? { lastFullScanAt: now } : {}),
+    ...(scan.namespaces === undefined && {
+      lastFullScanAt: now,
+      scannedWith: settingsFingerprint(scan.knowledge.config),
+    }),
     ...(begins && pacing.paused === undefined
       ? { runId: formatInstant(now), startedAt: now, trigger: pending.reasons.join(', '), failed: [] }
       : {}),

@@ -76,6 +76,8 @@ export function recoveredOf(
   return {
     ...identityOf(workload),
     fingerprint,
+    priority: 0,
+    isGateway: isGateway(workload),
     by: 'found',
     attempt: attemptsOf(workload.annotations, fingerprint),
     intentAt,

@@ -7,8 +7,8 @@ import { remember } from '../mesh/remember.ts';
 import type { Prober } from '../probe/prober.ts';
 import type { Question } from '../probe/question.ts';
 import { configFingerprint } from '../state/pending.ts';
-import type { Identity, State } from '../state/state.ts';
-import { isPlain, staleRevisions, unconfirmedRevisions, type Sample } from './confirm.ts';
+import type { Identity, Standing, State } from '../state/state.ts';
+import { expectedTags, isLate, isPlain, readingOf, type Reading, type Sample } from './confirm.ts';
 import { join, type Staffed, type Stray } from './join.ts';
 import { judgeAlone, judgeAnswered, judgedPods, type Knowledge, type Open, type Verdict } from './judge.ts';
 import { observe, observeOne, type Observed } from './observe.ts';
@@ -31,17 +31,13 @@ export interface Finding {
   readonly injectors?: readonly string[];
 }
 
-export interface Scan {
+export interface Scan extends Reading {
   readonly knowledge: Knowledge;
   /** What was scanned. Absent: all namespaces. */
   readonly namespaces?: readonly string[];
   readonly findings: readonly Finding[];
   readonly strays: readonly Stray[];
   readonly unreadable: Observed['unreadable'];
-  /** Revisions whose istiod does not yet inject what its ConfigMap says. */
-  readonly stale: ReadonlySet<string>;
-  /** Revisions that were asked and do. */
-  readonly confirmed: ReadonlySet<string>;
 }
 
 /** Looks at all workloads of the namespaces and asks the injectors about those that only they can judge. */
@@ -52,19 +48,22 @@ export async function scan(scanner: Scanner, state: State, namespaces?: readonly
   const judged = staffed.map((each) => ({ staffed: each, ...split(judgeAlone(each, knowledge)) }));
   const open = judged.filter((each): each is typeof each & { open: Open } => each.open !== undefined);
   const samples = await askAll(scanner, knowledge, open);
-  const answers = new Map(samples.map(({ uid, answer }) => [uid, answer]));
-  const stale =
-    scanner.isTrusting === true ? new Set<string>() : staleRevisions(unconfirmedRevisions(knowledge.state), samples);
+  const byUid = new Map(samples.map((sample) => [sample.uid, sample]));
+  const isTrusting = scanner.isTrusting === true;
+  const expected = expectedTags(knowledge.state);
+  const reading = readingOf(expected, samples, { isTrusting });
   const findings = judged.map(({ staffed: each, verdict, open: question }): Finding => {
-    const answer = answers.get(each.workload.uid);
-    const late =
-      question !== undefined && answer !== undefined ? judgeAnswered(each, question, answer, knowledge) : undefined;
-    const injectors = question?.injectors.map(({ configuration }) => configuration);
-    const judgement = distrust(late ?? verdict ?? { code: 'NoPods' }, stale);
-    return { staffed: each, verdict: judgement, ...(injectors && { injectors }) };
+    const sample = byUid.get(each.workload.uid);
+    if (question === undefined || sample === undefined) {
+      return { staffed: each, verdict: verdict ?? { code: 'NoPods' } };
+    }
+    const answered = judgeAnswered(each, question, sample.answer, knowledge);
+    const isDoubted = reading.stale.has(sample.revision) || (!isTrusting && isLate(sample, expected));
+    const injectors = question.injectors.map(({ configuration }) => configuration);
+    return { staffed: each, verdict: isDoubted ? doubted(answered) : answered, injectors };
   });
-  const asked = new Set(samples.map(({ revision }) => revision));
   return {
+    ...reading,
     knowledge,
     ...(namespaces && { namespaces }),
     findings,
@@ -72,8 +71,6 @@ export async function scan(scanner: Scanner, state: State, namespaces?: readonly
       ({ pod }) => !skipsNamespace(pod.namespace, knowledge.mesh.namespaces[pod.namespace], scanner.config),
     ),
     unreadable: observed.unreadable,
-    stale,
-    confirmed: new Set([...asked].filter((revision) => !stale.has(revision))),
   };
 }
 
@@ -89,10 +86,11 @@ export async function learn({ kube, config, now }: Scanner, state: State): Promi
 export async function evaluate(
   scanner: Scanner,
   knowledge: Knowledge,
-  identity: Identity,
+  candidate: Identity & Partial<Standing>,
 ): Promise<Finding | undefined> {
-  const staffed = await look(scanner, identity);
-  return staffed === undefined ? undefined : judge(scanner, knowledge, staffed);
+  const staffed = await look(scanner, candidate);
+  const isRestarted = candidate.attempts !== undefined || candidate.youngest !== undefined;
+  return staffed === undefined ? undefined : judge(scanner, knowledge, staffed, isRestarted || undefined);
 }
 
 /** The same after a restart. Pods that have exactly what was expected need no injector to say so. */
@@ -109,7 +107,7 @@ export async function evaluateRestarted(
   const isAsExpected = judgedPods(staffed).every(
     ({ proxy }) => proxy !== undefined && fingerprintOf(proxy, DRIFT_CHECKS) === fingerprint,
   );
-  return isAsExpected ? { staffed, verdict: { code: 'Current' } } : judge(scanner, knowledge, staffed);
+  return isAsExpected ? { staffed, verdict: { code: 'Current' } } : judge(scanner, knowledge, staffed, true);
 }
 
 async function look({ kube, config }: Scanner, identity: Identity): Promise<Staffed | undefined> {
@@ -117,13 +115,19 @@ async function look({ kube, config }: Scanner, identity: Identity): Promise<Staf
   return observed === undefined ? undefined : join(observed).staffed[0];
 }
 
-async function judge({ prober }: Scanner, knowledge: Knowledge, staffed: Staffed): Promise<Finding> {
-  const first = judgeAlone(staffed, knowledge);
+async function judge(
+  { prober }: Scanner,
+  knowledge: Knowledge,
+  staffed: Staffed,
+  isRestarted: true | undefined,
+): Promise<Finding> {
+  const first = judgeAlone(staffed, knowledge, isRestarted);
   if ('code' in first) {
     return { staffed, verdict: first };
   }
-  const answer = await prober.ask(first.injectors, first.question);
-  return { staffed, verdict: judgeAnswered(staffed, first, answer, knowledge) };
+  const sample = await ask(prober, first);
+  const verdict = judgeAnswered(staffed, first, sample.answer, knowledge);
+  return { staffed, verdict: isLate(sample, expectedTags(knowledge.state)) ? doubted(verdict) : verdict };
 }
 
 async function observeAll({ kube, config }: Scanner, namespaces: readonly string[] | undefined): Promise<Observed> {
@@ -151,9 +155,10 @@ async function askAll(
   { state }: Knowledge,
   open: readonly { readonly staffed: Staffed; readonly open: Open }[],
 ): Promise<readonly Asked[]> {
-  const expected = unconfirmedRevisions(state);
   const plain = new Set(open.filter((each) => isPlain(each.open.question)).map((each) => revisionOf(each.open)));
-  const unsure = [...expected.keys()].filter((revision) => !plain.has(revision));
+  const unsure = [...expectedTags(state)].flatMap(([revision, { isConfirmed }]) =>
+    isConfirmed || plain.has(revision) ? [] : [revision],
+  );
   const sentinels = unsure.flatMap((revision) => {
     const sample = open.find((each) => revisionOf(each.open) === revision);
     return sample === undefined
@@ -161,12 +166,15 @@ async function askAll(
       : [{ uid: '', open: { ...sample.open, question: sentinelIn(sample.open.question) } }];
   });
   const asks = [...sentinels, ...open.map((each) => ({ uid: each.staffed.workload.uid, open: each.open }))];
-  return inParallel(config.PROBE_CONCURRENCY, asks, async ({ uid, open: { injectors, question } }) => ({
+  return inParallel(config.PROBE_CONCURRENCY, asks, async ({ uid, open: each }) => ({
     uid,
-    revision: injectors[0]?.revision ?? '',
-    question,
-    answer: await prober.ask(injectors, question),
+    ...(await ask(prober, each)),
   }));
+}
+
+async function ask(prober: Prober, open: Open): Promise<Sample> {
+  const { injectors, question } = open;
+  return { revision: revisionOf(open), question, answer: await prober.ask(injectors, question) };
 }
 
 function revisionOf({ injectors }: Open): string {
@@ -184,8 +192,13 @@ function sentinelIn({ namespace, owner }: Question): Question {
 }
 
 /** Acting on what an injector says that has not read its configuration would mean to act twice. */
-function distrust(verdict: Verdict, stale: ReadonlySet<string>): Verdict {
-  return verdict.revision !== undefined && stale.has(verdict.revision) && verdict.code !== 'ProbeFailed'
-    ? { code: 'ProbeFailed', detail: 'istiod has not read its new ConfigMap yet', revision: verdict.revision }
-    : verdict;
+function doubted(verdict: Verdict): Verdict {
+  const { code, revision } = verdict;
+  return code === 'ProbeFailed'
+    ? verdict
+    : {
+        code: 'ProbeFailed',
+        detail: 'istiod has not read its new ConfigMap yet',
+        ...(revision !== undefined && { revision }),
+      };
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../../../lib/function/failure.ts';
 import { queueNames } from '../names.ts';
-import { emptyState, type Candidate, type Queue, type State } from './state.ts';
+import { emptyState, isUnderWay, type Candidate, type Queue, type State } from './state.ts';
 
 /** The state as ConfigMaps hold it: one key per part of it, and what the queue has more than fits. */
 export interface Encoded {
@@ -69,8 +69,7 @@ export function decode({ data, parts }: Encoded): State {
   const state = { ...emptyState, ...(Object.fromEntries(found) as Partial<State>) };
   const further = parts.flatMap((part, index) => tagged(unwrap(part, 'queue'), index + 1));
   const { configFingerprint, items } = state.queue;
-  const restarting = new Set(state.inflight.map(({ uid }) => uid));
-  const queued = [...tagged(items, 0), ...further].filter(({ uid }) => !restarting.has(uid));
+  const queued = [...tagged(items, 0), ...further].filter((item) => !isUnderWay(state, item));
   return { ...state, queue: { configFingerprint, items: queued } };
 }
 

@@ -22,16 +22,26 @@ export function withTrigger(
 ): State {
   const { pending = nothing(now) } = state;
   const isEverywhere = namespaces === undefined || pending.namespaces === undefined;
-  const dueAt = delayMs === 0 ? Math.min(now, pending.dueAt) : Math.min(now + delayMs, pending.firstAt + MAX_DEBOUNCE);
+  const firstAt = pending.attempts > 0 ? now : pending.firstAt; // after a failed scan the wait begins anew
   const next: Pending = {
     ...(isEverywhere ? {} : { namespaces: distinct([...pending.namespaces, ...namespaces]) }),
     reasons: distinct([...pending.reasons, ...reasons]).slice(0, longestReasons),
-    firstAt: pending.firstAt,
-    dueAt,
+    firstAt,
+    dueAt: delayMs > 0 ? Math.min(now + delayMs, firstAt + MAX_DEBOUNCE) : dueAtOnce(pending, now),
     triggers: pending.triggers + 1,
     attempts: 0,
   };
   return { ...state, pending: next };
+}
+
+/** At once, but not before istiod had its time for a change that waits already: that scan will do for both. */
+function dueAtOnce({ attempts, dueAt }: Pending, now: number): number {
+  return attempts > 0 ? now : Math.max(now, dueAt);
+}
+
+/** Whether nothing has joined since. */
+export function isSameTrigger(a: Pending, b: Pending): boolean {
+  return a.triggers === b.triggers && a.firstAt === b.firstAt;
 }
 
 function nothing(now: number): Pending {
@@ -62,6 +72,34 @@ const longestBackoffMs = 5 * 60_000;
 /** From 10 s, doubling, to 5 min. */
 export function backoffMs(attempts: number): number {
   return Math.min(shortestBackoffMs * 2 ** Math.max(0, attempts - 1), longestBackoffMs);
+}
+
+/** A scan after a change of these finds other workloads, or has another opinion about them. */
+const scanSettings = [
+  'ARGO_ROLLOUTS',
+  'COMPARE_HUB',
+  'DRIFT_CHECKS',
+  'ISTIO_NAMESPACES',
+  'MAX_ATTEMPTS',
+  'NAMESPACES',
+  'NAMESPACE_SELECTOR',
+  'ON_DELETE_ACTION',
+  'PROBE_MODE',
+  'REMOVE_SIDECARS',
+  'SKIP_NAMESPACES',
+  'UNMANAGED_ACTION',
+] as const satisfies readonly (keyof Config)[];
+
+export function settingsFingerprint(config: Config): string {
+  return digest(scanSettings.map((name) => config[name])).slice(0, 32);
+}
+
+/** Settings can change without an event: what was scanned with others is scanned again. */
+export function withSettings(state: State, now: number, config: Config): State {
+  const { pacing, pending } = state;
+  const isKnown = pacing.lastFullScanAt === undefined || pacing.scannedWith === settingsFingerprint(config);
+  const isComing = pending !== undefined && pending.namespaces === undefined;
+  return isKnown || isComing ? state : withTrigger(state, { reasons: ['settings'], delayMs: 0 }, now, config);
 }
 
 /** Everything that candidates were found under: what they were compared with would differ under anything else. */

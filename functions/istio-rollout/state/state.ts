@@ -31,8 +31,8 @@ export interface Known {
 }
 
 export interface KnownControlPlane extends ControlPlane {
-  /** istiod was seen to inject what the ConfigMap says. */
-  readonly isConfirmed?: boolean;
+  /** istiod was `seen` to inject what the ConfigMap says, or is `trusted` although it injects something else. */
+  readonly confirmed?: 'seen' | 'trusted';
 }
 
 export type KnownWebhooks = Omit<WebhookSet, 'injectors'>;
@@ -44,7 +44,7 @@ export interface Pending {
   readonly reasons: readonly string[];
   readonly firstAt: number;
   readonly dueAt: number;
-  /** How many triggers have joined: tells whether one came during a scan. */
+  /** How many triggers have joined: tells, together with `firstAt`, whether one came during a scan. */
   readonly triggers: number;
   /** Scans that could not ask all injectors. */
   readonly attempts: number;
@@ -58,6 +58,18 @@ export interface Identity {
   readonly uid: string;
 }
 
+/** How a workload stands in the queue. It keeps this while it is restarted or left alone, to come back as it went. */
+export interface Standing {
+  readonly priority: number;
+  readonly isGateway: boolean;
+  /** Restarts of which the workload itself tells nothing: evictions, and what somebody took the annotations away from. */
+  readonly attempts?: number;
+  /** How often the restart could not be made: it was refused, or lost on its way. */
+  readonly refusals?: number;
+  /** While its pods are evicted one by one: when the youngest of those that have to go was made. */
+  readonly youngest?: number;
+}
+
 export interface Queue {
   /** What the candidates were found under; under anything else they mean nothing. */
   readonly configFingerprint: string;
@@ -65,16 +77,10 @@ export interface Queue {
 }
 
 /** A workload that should be restarted. */
-export interface Candidate extends Identity {
+export interface Candidate extends Identity, Standing {
   /** Absent where the workload could not be judged yet, such as amid a rollout. */
   readonly fingerprint?: string;
   readonly reason: string;
-  readonly priority: number;
-  readonly isGateway: boolean;
-  /** Restarts of which the workload itself tells nothing, since somebody took the annotations away. */
-  readonly attempts?: number;
-  /** How often the API server refused the restart. */
-  readonly refusals?: number;
   readonly wait?: Wait;
   /** Which ConfigMap holds it; absent until it is written. */
   readonly part?: number;
@@ -86,8 +92,8 @@ export interface Wait {
   readonly until?: number;
 }
 
-/** A restart that was decided upon and has not ended. */
-export interface InFlight extends Identity {
+/** A restart that was decided upon and whose pods are not all new and available. */
+export interface InFlight extends Identity, Standing {
   readonly fingerprint: string;
   /** The pass that decided it. */
   readonly by: string;
@@ -95,18 +101,16 @@ export interface InFlight extends Identity {
   readonly intentAt: number;
   readonly deadline: number;
   readonly pods: number;
-  readonly phase: 'Intent' | 'Patched';
+  /** One that failed keeps its place in the wave until its workload has recovered. */
+  readonly phase: 'Intent' | 'Patched' | 'Failed';
   /** The one pod that is evicted, where the workload does not replace pods by itself. */
   readonly pod?: { readonly name: string; readonly uid: string };
 }
 
 /** A workload that is left alone, and why. */
-export interface Blocked extends Identity {
+export interface Blocked extends Identity, Partial<Standing> {
   readonly reason: string;
   readonly fingerprint?: string;
-  /** As in a candidate. */
-  readonly attempts?: number;
-  readonly refusals?: number;
   /** When it goes back to the queue. Absent: not before a scan finds it again. */
   readonly nextAt?: number;
 }
@@ -114,6 +118,8 @@ export interface Blocked extends Identity {
 export interface Pacing {
   readonly lastPatchAt?: number;
   readonly lastFullScanAt?: number;
+  /** The settings of that scan; see `settingsFingerprint`. */
+  readonly scannedWith?: string;
   readonly runId?: string;
   readonly startedAt?: number;
   readonly trigger?: string;
@@ -141,6 +147,27 @@ export function isSame(a: Identity, b: Identity): boolean {
 
 export function identityOf({ kind, namespace, name, uid }: Identity): Identity {
   return { kind, namespace, name, uid };
+}
+
+export function standingOf({
+  priority = 0,
+  isGateway = false,
+  attempts,
+  refusals,
+  youngest,
+}: Partial<Standing>): Standing {
+  return {
+    priority,
+    isGateway,
+    ...(attempts !== undefined && { attempts }),
+    ...(refusals !== undefined && { refusals }),
+    ...(youngest !== undefined && { youngest }),
+  };
+}
+
+/** Whether a workload is being restarted. One whose restart has failed may be restarted again. */
+export function isUnderWay({ inflight }: Pick<State, 'inflight'>, { uid }: Pick<Identity, 'uid'>): boolean {
+  return inflight.some((each) => each.uid === uid && each.phase !== 'Failed');
 }
 
 /** Adds to the totals that metrics show. */

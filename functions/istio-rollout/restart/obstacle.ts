@@ -1,0 +1,41 @@
+import type { Pass } from '../pass.ts';
+import type { Code } from '../scan/code.ts';
+import type { Verdict } from '../scan/judge.ts';
+import type { Finding } from '../scan/scan.ts';
+import { wishesOf } from '../scan/wishes.ts';
+import type { Aside } from './begin.ts';
+import { waitOf } from './gates.ts';
+
+/** When to look again at what passes by itself. */
+export const soonMs = 30_000;
+
+/** Why a candidate is not restarted after all, and what becomes of it. Undefined: nothing is against it. */
+export async function reasonAgainst(
+  { config, now, survey, knowledge }: Pass,
+  finding: Finding | undefined,
+): Promise<Aside | undefined> {
+  if (finding === undefined) {
+    return { drop: true };
+  }
+  const { staffed, verdict } = finding;
+  const { workload } = staffed;
+  if (verdict.code !== 'Outdated') {
+    return asideOf(verdict, now());
+  }
+  const { mesh } = await knowledge();
+  const wishes = wishesOf(workload, mesh.namespaces[workload.namespace], config);
+  const wait = waitOf(workload, wishes, await survey(workload, verdict.revision), { config, now: now() });
+  return wait === undefined ? undefined : { wait };
+}
+
+const passing: ReadonlySet<Code> = new Set(['RolloutInProgress', 'ProbeFailed']);
+const lasting: ReadonlySet<Code> = new Set(['OnDelete', 'Partitioned', 'Ineffective', 'ConfigInvalid']);
+
+function asideOf({ code, fingerprint }: Verdict, now: number): Aside {
+  if (code === 'Paused' || passing.has(code)) {
+    return { wait: { code, ...(code !== 'Paused' && { until: now + soonMs }) } };
+  }
+  return lasting.has(code)
+    ? { block: { reason: code, ...(fingerprint !== undefined && { fingerprint }) } }
+    : { drop: true };
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseConfig } from '../../../lib/function/config.ts';
+import { Config } from '../config.ts';
+import { withTrigger } from '../state/pending.ts';
+import { emptyState, type Blocked, type Pending, type State } from '../state/state.ts';
+import { mergeScan } from './merge.ts';
+import type { Scan } from './scan.ts';
+
+const config = parseConfig(Config, {});
+const mesh = { controlPlanes: {}, meshConfigs: {}, webhooks: {}, namespaces: {} };
+const scan: Scan = {
+  knowledge: { config, mesh, state: emptyState, configFingerprint: '', verified: new Set() },
+  namespaces: ['shop'],
+  findings: [],
+  strays: [],
+  unreadable: [],
+  stale: new Set(),
+  confirmed: new Map(),
+};
+
+function triggered(at: number): State {
+  return withTrigger(emptyState, { reasons: ['ConfigMap'], delayMs: 0 }, at, config);
+}
+
+function pendingOf({ pending }: State): Pending {
+  if (pending === undefined) {
+    throw new Error('nothing is pending');
+  }
+  return pending;
+}
+
+describe('a scan that two instances made at once', () => {
+  it('keeps the trigger that came after the first of them had ended', () => {
+    const scanned = pendingOf(triggered(1));
+    const later = triggered(2); // the first instance is done, and something else has happened
+
+    expect(mergeScan(later, { scan, pending: scanned, now: 3, wasLost: false }).pending).toEqual(pendingOf(later));
+    expect(mergeScan(triggered(1), { scan, pending: scanned, now: 3, wasLost: false }).pending).toBeUndefined();
+  });
+});
+
+describe('what is left alone', () => {
+  it('never outgrows the state; what only the state knows goes last', () => {
+    const blocked = Array.from({ length: 3_000 }, (_, index): Blocked => ({
+      kind: 'Deployment',
+      namespace: 'elsewhere',
+      name: `web-${index}`,
+      uid: `u-${index}`,
+      reason: 'UnknownRevision',
+      ...(index === 2_999 && { attempts: 2 }),
+    }));
+
+    const after = mergeScan(
+      { ...emptyState, blocked },
+      { scan, pending: pendingOf(triggered(1)), now: 3, wasLost: false },
+    );
+
+    expect(after.blocked).toHaveLength(1_000);
+    expect(after.blocked).toContainEqual(blocked[2_999]);
+  });
+});

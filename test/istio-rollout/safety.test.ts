@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { configMaps, deployments, pods, statefulSets, type ConfigMap } from '../../lib/kube/resource.ts';
+import { newImage, oldImage, patchedTo, until, World } from './world.ts';
+
+let world: World;
+
+afterEach(() => world.close());
+
+const priority = 'istio-rollout.kube-reflex.dev/priority';
+
+async function openOutdated(
+  settings: Readonly<Record<string, string>>,
+  names: readonly string[] = ['web'],
+): Promise<void> {
+  world = await World.open(settings);
+  for (const [index, name] of names.entries()) {
+    await world.deployment(name, { annotations: { [priority]: String(index) } });
+  }
+  await world.tick();
+  await world.upgrade();
+}
+
+/** Does something at the moment when the intent to restart has become durable. */
+function onIntent(work: () => void): void {
+  const stop = world.sandbox.api.subscribe(configMaps, ({ object }) => {
+    const { metadata, data } = object as ConfigMap;
+    if (metadata?.name === 'istio-rollout-state' && data?.['inflight']?.includes('"Intent"') === true) {
+      stop();
+      work();
+    }
+  });
+}
+
+describe('an instance that stood still after its intent', () => {
+  it('sends no patch that others have long taken for lost', async () => {
+    await openOutdated({});
+    onIntent(() => world.turn(40));
+
+    await world.tickLater(15);
+    const late = [...world.restarts];
+    await world.drive();
+
+    expect(late).toEqual([]);
+    expect(world.restarts).toEqual(['Deployment shop/web']);
+  });
+});
+
+describe('trouble with one workload', () => {
+  it.each([403, 500] as const)('when the API server answers %i about it the others are restarted', async (status) => {
+    await openOutdated({ MAX_IN_FLIGHT_PER_NAMESPACE: '5' }, ['first', 'second', 'third']);
+    const message = 'deployments.apps "first" is forbidden: User "x" cannot patch resource "deployments"';
+    const remove = world.sandbox.faults.add({
+      verb: 'patch',
+      resource: 'deployments',
+      name: 'first',
+      effect: { do: 'refuse', status, message },
+    });
+
+    world.turn(15);
+    expect(await world.tick()).toBe(204);
+    const meanwhile = [...world.restarts];
+    remove();
+    await world.drive();
+
+    expect(meanwhile).toEqual(['Deployment shop/second', 'Deployment shop/third']);
+    expect(world.restarts).toEqual([...meanwhile, 'Deployment shop/first']);
+  });
+
+  it('it comes back in the place that its priority gives it', async () => {
+    await openOutdated({ COOLDOWN: '0', MAX_IN_FLIGHT: '1' }, ['first', 'second', 'third']);
+    world.sandbox.faults.add({
+      verb: 'get',
+      resource: 'deployments',
+      name: 'first',
+      times: 1,
+      effect: { do: 'refuse', status: 500 },
+    });
+
+    await world.tickLater(15);
+    await world.settle();
+    await world.drive();
+
+    expect(world.restarts).toEqual(['second', 'first', 'third'].map((name) => `Deployment shop/${name}`));
+  });
+
+  it('ends the pass when it is the API server that is in trouble', async () => {
+    await openOutdated({}, ['a', 'b', 'c', 'd', 'e']);
+    world.sandbox.faults.add({ verb: 'get', resource: 'deployments', effect: { do: 'refuse', status: 503 } });
+
+    world.turn(15);
+    expect(await world.tick()).toBe(503);
+    const asked = world.sandbox.faults.fired.length;
+    world.sandbox.faults.clear();
+    await world.drive();
+
+    expect(asked).toBe(3);
+    expect(world.restarts).toHaveLength(5);
+  });
+});
+
+describe('evictions that cannot help', () => {
+  it('end after maxAttempts, each pod once in each of them', async () => {
+    world = await World.open({ ON_DELETE_ACTION: 'evict', COOLDOWN: '1m' });
+    await world.workload(statefulSets, 'db', { replicas: 2, spec: { updateStrategy: { type: 'OnDelete' } } });
+    await world.tick();
+    world.injector.behave({
+      answer: ({ dryRun, object }) => (dryRun === true ? undefined : patchedTo(object ?? {}, oldImage)),
+    });
+    const evicted: string[] = [];
+    world.sandbox.api.subscribe(pods, ({ type, object }) => {
+      if (type === 'DELETED') {
+        evicted.push(object.metadata?.name ?? '');
+      }
+    });
+
+    await world.upgrade();
+    for (let count = 0; count < 15; count += 1) {
+      await world.tickLater(90);
+      await until('two pods', () => world.podsOf('db').length === 2 && world.isSettled(statefulSets, 'db'));
+    }
+
+    expect(evicted.toSorted()).toEqual(['db-0', 'db-0', 'db-1', 'db-1']);
+    expect(world.eventsOf('RestartIneffective')).toEqual(['db']);
+    expect(await world.row('db')).toMatchObject({ code: 'Ineffective' });
+  });
+});
+
+describe('failed rollouts', () => {
+  it('keep their place in the wave until they recover, although the run goes on', async () => {
+    const limits = { MAX_IN_FLIGHT: '2', MAX_IN_FLIGHT_PER_NAMESPACE: '2', FAILURE_THRESHOLD: '0' };
+    await openOutdated({ ...limits, ROLLOUT_TIMEOUT: '1m' }, ['a', 'b', 'c']);
+    world.breakPods(newImage, 'a', 'b');
+    await world.tickLater(15);
+    await world.tickLater(120);
+    await world.tickLater(120);
+    const whileBroken = [...world.restarts];
+    const { counts } = await world.status();
+    expect(await world.row('a')).toMatchObject({ code: 'RolloutFailed' });
+
+    world.injector.behave({ answer: () => undefined });
+    for (const { metadata } of world.podsOf('a')) {
+      await world.sandbox.api.remove(pods, { name: metadata?.name ?? '', namespace: 'shop' });
+    }
+    await until('a is up', () => world.isSettled(deployments, 'a'));
+    await world.tickLater();
+
+    expect(whileBroken).toEqual(['Deployment shop/a', 'Deployment shop/b']);
+    expect(counts).toMatchObject({ queued: 1, inflight: 0, failed: 2 });
+    expect(world.restarts).toEqual([...whileBroken, 'Deployment shop/c']);
+  });
+});
+
+describe('an istiod of which one replica lags', () => {
+  it('is not believed that a candidate is current after all', async () => {
+    await openOutdated({ WINDOW: '11:30-13:00' });
+    await world.tickLater();
+    expect(await world.row('web')).toMatchObject({ code: 'Window' });
+    world.injector.behave({
+      answer: ({ dryRun, object }) => (dryRun === true ? patchedTo(object ?? {}, oldImage) : undefined),
+    });
+
+    await world.tickLater(1800);
+    const meanwhile = [...world.restarts];
+    const { queue } = world.state();
+    world.injector.behave({ answer: () => undefined });
+    await world.tickLater();
+
+    expect(meanwhile).toEqual([]);
+    expect(queue.items).toMatchObject([{ name: 'web', wait: { code: 'ProbeFailed' } }]);
+    expect(world.restarts).toEqual(['Deployment shop/web']);
+  });
+
+  it('is asked again about what only that replica called current', async () => {
+    world = await World.open({ MAX_IN_FLIGHT_PER_NAMESPACE: '5' });
+    await world.deployment('a');
+    await world.deployment('b');
+    await world.tick();
+    world.injector.behave({
+      answer: ({ dryRun, object }) =>
+        dryRun === true && object?.metadata?.labels?.['app'] === 'b' ? patchedTo(object, oldImage) : undefined,
+    });
+    await world.upgrade();
+    await world.tickLater();
+    const meanwhile = [...world.restarts];
+    world.injector.behave({ answer: () => undefined });
+    await world.drive();
+
+    expect(meanwhile).toEqual(['Deployment shop/a']);
+    expect(world.restarts).toEqual(['Deployment shop/a', 'Deployment shop/b']);
+  });
+});
+
+describe('settings', () => {
+  it('that change without an event are scanned with at the next tick', async () => {
+    world = await World.open();
+    await world.deployment('web');
+    await world.tick();
+    await world.upgrade('mirror.example.com/istio/proxyv2:1.28.4');
+    await world.tickLater();
+    const before = [...world.restarts];
+
+    await world.create<ConfigMap>(configMaps, {
+      metadata: { name: 'istio-rollout-config', namespace: 'kube-reflex' },
+      data: { compareHub: 'true' },
+    });
+    await world.tickLater();
+
+    expect([before, world.restarts]).toEqual([[], ['Deployment shop/web']]);
+    expect(world.state().pending).toBeUndefined();
+  });
+});
