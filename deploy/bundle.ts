@@ -40,9 +40,10 @@ async function bundleParts(outDirectory: string): Promise<void> {
   });
 }
 
-/** The event source, for clusters where nothing else sends events. */
-export function bundleSource(outDirectory: string): Promise<Bundle> {
-  return bundleText({ name: 'source', text: `import './lib/cli/source.ts';\n` }, outDirectory);
+/** What runs beside the functions: the event source where nothing else sends events, and a place for dead letters. */
+export function bundlePrograms(outDirectory: string): Promise<Bundle[]> {
+  const names = ['source', 'dead-letters'];
+  return Promise.all(names.map((name) => bundleText({ name, text: `import './lib/cli/${name}.ts';\n` }, outDirectory)));
 }
 
 async function bundleText(

@@ -3,7 +3,7 @@ import { updateManifests, type Departure } from '../manifests/installations.ts';
 import { findFunctions, loadFunction } from './functions.ts';
 
 const usage = `usage: npm run manifests [-- [--check] [--out DIR] [FUNCTION-FOLDER…]]
-  writes knative/ and deploy/plain/ under DIR (default: here) for all of functions/* and the folders given
+  writes knative/ and parts of deploy/ under DIR (default: here) for all of functions/* and the folders given
   --check   writes nothing; names the files that differ and exits 1`;
 
 async function main(): Promise<void> {

@@ -9,10 +9,11 @@ import {
   type Resource,
 } from '../kube/resource.ts';
 import type { KubeObject } from '../kube/wire.ts';
-import { askedBy, permissionsOf, renderFunction } from '../manifests/function-manifests.ts';
+import { askedBy, knative, permissionsOf, renderFunction } from '../manifests/function-manifests.ts';
 import { configOf, findInstallation, type Installed } from '../manifests/installed.ts';
 import { partName, standardSite, type Manifest, type Site } from '../manifests/manifest.ts';
 import { plain, source, subscriptions, subscriptionOf } from '../manifests/plain.ts';
+import { sharedBy } from '../manifests/shared.ts';
 import type { Finding, Found } from './finding.ts';
 import { checkLastSuccess } from './last-success.ts';
 import { orUnknown, readable, type Patient } from './look.ts';
@@ -40,13 +41,21 @@ export async function examineFunction(definition: Definition, patient: Patient):
   const site = { ...standardSite, namespace: patient.namespace };
   const { manifests } = renderFunction(definition, site, installed);
   const found = await Promise.all([
-    ...manifests.filter(isWiring).map((manifest) => checkObject(manifest, patient)),
+    ...[...manifests, ...sharedWith(definition, { site, installed })]
+      .filter(isWiring)
+      .map((manifest) => checkObject(manifest, patient)),
     checkRights(definition, { patient, site, installed }),
     checkTrust(manifests, { patient, secret: secretOf(definition, installed) }),
     checkSubscription(definition, { patient, site, installed }),
     checkLastSuccess(name, patient),
   ]);
   return found.flat().map((each) => ({ function: name, ...each }));
+}
+
+/** What the function needs of that which all share; others may need more of it. */
+function sharedWith(definition: Definition, { site, installed }: Omit<Case, 'patient'>): readonly Manifest[] {
+  const { on } = askedBy(definition, configOf(definition, installed.environment), site);
+  return installed.platform === knative ? sharedBy(on, site) : [];
 }
 
 const wiringKinds = new Set([

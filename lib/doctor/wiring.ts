@@ -49,12 +49,19 @@ type Problem = Omit<Found, 'check'>;
 
 function departures({ kind, spec }: Manifest, live: Live): Problem[] {
   return (compared[kind] ?? [])
-    .filter((field) => !holds((spec as Live['spec'])?.[field], live.spec?.[field]))
+    .filter((field) => !suffices(field, (spec as Live['spec'])?.[field], live.spec?.[field]))
     .map((field) => ({
       state: 'error',
       message: `spec.${field} is not what the function needs`,
       fix: `compare it with the generated manifest; expected ${JSON.stringify((spec as Live['spec'])?.[field])}`,
     }));
+}
+
+/** A source may watch more than one function needs. */
+function suffices(field: string, wanted: unknown, live: unknown): boolean {
+  return field === 'resources' && Array.isArray(wanted) && Array.isArray(live)
+    ? wanted.every((item) => live.some((each) => holds(item, each) && holds(each, item)))
+    : holds(wanted, live);
 }
 
 /** A Trigger's own delivery replaces the Broker's as a whole, so one without dead letters has none. */

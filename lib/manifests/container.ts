@@ -1,4 +1,5 @@
 import { parseConfig } from '../function/config.ts';
+import type { Mount } from '../function/define.ts';
 import { ProcessSettings, type FunctionSettings } from '../settings.ts';
 import type { Site } from './manifest.ts';
 
@@ -8,6 +9,32 @@ export interface Told {
   readonly role: FunctionSettings['ROLE'];
   /** Settings without a default, each with its example. */
   readonly placeholders: Readonly<Record<string, string>>;
+  readonly mounts?: readonly Mounted[];
+}
+
+/** What a container finds as files. A Secret must be there before it starts, a ConfigMap need not. */
+export type Mounted = Mount | { readonly secret: string; readonly path: string };
+
+/** The volumes of a pod whose container has these mounts. */
+export function volumesOf(mounts: readonly Mounted[] = []): { readonly volumes?: Volume[] } {
+  const volumes = mounts.map((mount) => ({ name: nameOf(mount), ...sourceOf(mount) }));
+  return volumes.length === 0 ? {} : { volumes };
+}
+
+function nameOf(mount: Mounted): string {
+  return 'secret' in mount ? mount.secret : mount.configMap;
+}
+
+function sourceOf(mount: Mounted): Omit<Volume, 'name'> {
+  return 'secret' in mount
+    ? { secret: { secretName: mount.secret } }
+    : { configMap: { name: mount.configMap, optional: true } };
+}
+
+interface Volume {
+  readonly name: string;
+  readonly configMap?: { readonly name: string; readonly optional: boolean };
+  readonly secret?: { readonly secretName: string };
 }
 
 /** The ports that the process opens when nobody says otherwise. */
@@ -20,7 +47,7 @@ export function standardPorts(): { readonly http: number; readonly https: number
 const queueProxyDrain = '30';
 
 /** What every container of a function has in common: the image, its environment and the narrowest security context. */
-export function containerOf({ name, role, placeholders }: Told, { image }: Site): ContainerBase {
+export function containerOf({ name, role, placeholders, mounts = [] }: Told, { image }: Site): ContainerBase {
   const drain = role === 'events' ? { DRAIN_SECONDS: queueProxyDrain } : {};
   const variables = { FUNCTION: name, ROLE: role, ...drain, ...placeholders };
   return {
@@ -34,7 +61,18 @@ export function containerOf({ name, role, placeholders }: Told, { image }: Site)
       runAsNonRoot: true,
       seccompProfile: { type: 'RuntimeDefault' },
     },
+    ...(mounts.length === 0 ? {} : { volumeMounts: mounts.map(volumeMountOf) }),
   };
+}
+
+function volumeMountOf(mount: Mounted): VolumeMount {
+  return { name: nameOf(mount), mountPath: mount.path, readOnly: true };
+}
+
+interface VolumeMount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly readOnly: boolean;
 }
 
 interface ContainerBase {
@@ -48,4 +86,5 @@ interface ContainerBase {
     readonly runAsNonRoot: boolean;
     readonly seccompProfile: { readonly type: string };
   };
+  readonly volumeMounts?: VolumeMount[];
 }

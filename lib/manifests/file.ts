@@ -15,10 +15,33 @@ export function functionFile(name: string, { manifests, placeholders }: Rendered
   return `${mark} from the definition of ${name}: change that, not this file.\n${documents.join('---\n')}`;
 }
 
+/** Manifests that no single function's settings are in. */
+export function manifestFile(what: string, manifests: readonly Manifest[]): string {
+  const documents = manifests.map((manifest) => documentText(manifest, {}));
+  return `${mark}, ${what}: change the definitions, not this file.\n${documents.join('---\n')}`;
+}
+
 /** The list that `kubectl apply -k` reads. */
-export function kustomizationFile(resources: readonly string[]): string {
-  const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources };
-  return `${mark}: it lists the files beside it.\n${documentText(kustomization, {})}`;
+export function kustomizationFile(content: KustomizationContent): string {
+  const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', ...content };
+  return `${mark}: it lists what belongs together.\n${documentText(kustomization, {})}`;
+}
+
+export interface KustomizationContent {
+  readonly resources: readonly string[];
+  readonly components?: readonly string[];
+}
+
+/** A departure from an installation, for overlays that want it. */
+export function componentFile(resources: readonly string[], patches: readonly Manifest[]): string {
+  const component = {
+    apiVersion: 'kustomize.config.k8s.io/v1alpha1',
+    kind: 'Component',
+    resources,
+    // One by one: kustomize 5.5 fails at a file of several patches of which one deletes.
+    patches: patches.map((patch) => ({ patch: documentText(patch, {}) })),
+  };
+  return `${mark}: it lists what belongs together.\n${documentText(component, {})}`;
 }
 
 /** A value that only stands for the operator's own is marked as such. */

@@ -1,45 +1,73 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isGenerated, kustomizationFile } from './file.ts';
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { isGenerated } from './file.ts';
 
 const kustomization = 'kustomization.yaml';
 
-/** How a folder of manifests departs from the definitions. */
+/** What one folder of an installation should hold. */
+export interface Folder {
+  /** Name and text of each file. */
+  readonly files: ReadonlyMap<string, string>;
+  /** The file that kustomize reads, given the names of all others, those written by hand included. */
+  readonly kustomization?: (names: readonly string[]) => string;
+}
+
+/** How an installation departs from the definitions; paths are relative to its root. */
 export interface Drift {
-  /** File name and text of what is missing or differs. */
+  /** Path and text of what is missing or differs. */
   readonly write: ReadonlyMap<string, string>;
   /** Generated files of functions that are gone. */
   readonly remove: readonly string[];
 }
 
-/** Compares a folder with the files it should hold. Files written by hand stay, and are listed with the others. */
-export async function driftOf(folder: string, files: ReadonlyMap<string, string>): Promise<Drift> {
-  const present = await filesOf(folder);
-  const byHand = [...present].filter(([, text]) => !isGenerated(text)).map(([name]) => name);
-  const wanted = new Map(files);
-  for (const name of byHand.filter((name) => wanted.has(name) || name === kustomization)) {
-    throw new Error(`write ${join(folder, name)}: there is a file of that name that was written by hand`);
+/** Compares the folders under a root with what they should hold. Files written by hand stay, and are listed with the others. */
+export async function driftOf(root: string, folders: ReadonlyMap<string, Folder>): Promise<Drift> {
+  const present = await filesUnder(root);
+  const byHand = [...present].filter(([, text]) => !isGenerated(text)).map(([path]) => path);
+  const wanted = new Map([...folders].flatMap(([folder, content]) => filesOf(folder, content, byHand)));
+  for (const path of byHand.filter((each) => wanted.has(each))) {
+    throw new Error(`write ${join(root, path)}: there is a file of that name that was written by hand`);
   }
-  wanted.set(kustomization, kustomizationFile([...byHand, ...wanted.keys()].sort()));
   return {
-    write: new Map([...wanted].filter(([name, text]) => present.get(name) !== text)),
-    remove: [...present.keys()].filter((name) => !byHand.includes(name) && !wanted.has(name)),
+    write: new Map([...wanted].filter(([path, text]) => present.get(path) !== text)),
+    remove: [...present.keys()].filter((path) => !byHand.includes(path) && !wanted.has(path)),
   };
 }
 
-/** Brings the folder in line. */
-export async function repair(folder: string, { write, remove }: Drift): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await Promise.all([
-    ...[...write].map(([name, text]) => writeFile(join(folder, name), text)),
-    ...remove.map((name) => rm(join(folder, name))),
-  ]);
+function filesOf(folder: string, { files, kustomization: listing }: Folder, byHand: readonly string[]) {
+  const beside = byHand
+    .filter((path) => dirname(path) === normalize(folder))
+    .map((path) => path.split('/').at(-1) ?? '');
+  const own = [...files].map(([name, text]): [string, string] => [join(folder, name), text]);
+  if (listing === undefined) {
+    return own;
+  }
+  const names = [...beside, ...files.keys()].filter((name) => name !== kustomization).sort();
+  return [...own, [join(folder, kustomization), listing(names)] as [string, string]];
 }
 
-async function filesOf(folder: string): Promise<Map<string, string>> {
-  const entries = existsSync(folder) ? await readdir(folder) : [];
-  const names = entries.filter((name) => name.endsWith('.yaml')).sort();
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
-  return new Map(names.map((name, index) => [name, texts[index] ?? '']));
+/** Brings the installation in line. */
+export async function repair(root: string, { write, remove }: Drift): Promise<void> {
+  for (const [path, text] of write) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  for (const path of remove) {
+    await rm(join(root, path));
+    await removeIfEmpty(dirname(join(root, path)));
+  }
+}
+
+async function removeIfEmpty(folder: string): Promise<void> {
+  if ((await readdir(folder)).length === 0) {
+    await rmdir(folder);
+  }
+}
+
+async function filesUnder(root: string): Promise<Map<string, string>> {
+  const entries = existsSync(root) ? await readdir(root, { recursive: true }) : [];
+  const paths = entries.filter((path) => path.endsWith('.yaml')).sort();
+  const texts = await Promise.all(paths.map((path) => readFile(join(root, path), 'utf8')));
+  return new Map(paths.map((path, index) => [path, texts[index] ?? '']));
 }

@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import * as z from 'zod';
 import { text } from '../function/config.ts';
 import { defineFunction, type Definition, type Watch } from '../function/define.ts';
-import { configMaps, ingresses, namespaces, pods, type Resource } from '../kube/resource.ts';
+import { configMaps, ingresses, mutatingWebhooks, namespaces, pods, type Resource } from '../kube/resource.ts';
 import { FunctionSettings, ProcessSettings } from '../settings.ts';
 import { functionFile } from './file.ts';
 import { renderFunction } from './function-manifests.ts';
 import type { Manifest } from './manifest.ts';
+import { renderShared } from './shared.ts';
 
 async function ignore(): Promise<void> {
   // What wakes a function matters here, not what it does.
@@ -39,7 +40,7 @@ describe('sources', () => {
       render({
         on: () => [
           watch(ingresses),
-          watch(namespaces),
+          watch(namespaces, { selector: { matchLabels: { a: 'b' } } }),
           watch(configMaps, { scope: 'own' }),
           watch(pods, { mode: 'Resource', scope: 'own' }),
         ],
@@ -52,6 +53,27 @@ describe('sources', () => {
       { name: 'sample-resource', spec: { mode: 'Resource', resources: [{ kind: 'Pod' }] } },
     ]);
     expect(sources.slice(1).filter(({ spec }) => 'namespaceSelector' in (spec as object))).toEqual([]);
+  });
+
+  it('of kinds that every cluster has, without namespaces, are one for all functions', () => {
+    const one = sample({ name: 'one', on: () => [watch(namespaces), watch(ingresses)] });
+    const two = sample({ name: 'two', on: () => [watch(namespaces, { names: ['x'] }), watch(mutatingWebhooks)] });
+
+    const [source, ...others] = ofKind('ApiServerSource', renderShared([one, two]));
+
+    expect(others).toEqual([]);
+    expect(source?.['spec']).toMatchObject({
+      mode: 'Reference',
+      resources: [{ kind: 'Namespace' }, { kind: 'MutatingWebhookConfiguration' }],
+      ceOverrides: { extensions: { fnsource: 'shared' } },
+    });
+    expect(ofKind('ApiServerSource', renderFunction(one).manifests)).toMatchObject([
+      { spec: { resources: [{ kind: 'Ingress' }] } },
+    ]);
+    expect(ofKind('ApiServerSource', renderFunction(two).manifests)).toEqual([]);
+    expect(ofKind('Trigger', renderFunction(two).manifests)[0]?.['spec']).toMatchObject({
+      filters: [{}, { exact: { fnsource: 'shared', kind: 'Namespace', name: 'x' } }],
+    });
   });
 
   it('of other namespaces live there, with an account of their own, and send to the one Broker', () => {
@@ -219,7 +241,6 @@ describe('rights', () => {
           { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
         ],
       ],
-      ['/kube-reflex-sample-source', expect.any(Array)],
     ]);
   });
 
@@ -230,7 +251,7 @@ describe('rights', () => {
       ({ subjects }) => subjects as { readonly name: string; readonly namespace: string }[],
     );
 
-    expect(bindings).toHaveLength(6);
+    expect(bindings).toHaveLength(5);
     expect(accounts).toEqual(expect.arrayContaining(subjects.map(({ namespace, name }) => `${namespace}/${name}`)));
   });
 

@@ -1,7 +1,8 @@
 import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
 import type { Admission, Definition, Permission, Scaling, Trigger } from '../function/define.ts';
-import type { Told } from './container.ts';
+import type { Mounted, Told } from './container.ts';
 import { standardSite, type Manifest, type Site } from './manifest.ts';
+import type { TlsConfig } from '../tls/settings.ts';
 import { accountWith } from './rights.ts';
 import { knativeService } from './service.ts';
 import { sourcesOf, tickSource } from './sources.ts';
@@ -42,12 +43,16 @@ export function renderFunction(
   { platform = knative, environment = {} }: { readonly platform?: Platform; readonly environment?: Environment } = {},
 ): Rendered {
   const { name, scaling } = definition;
-  const placeholders = exampleEnvironment(definition.config);
+  const examples = exampleEnvironment(definition.config);
+  const placeholders = Object.fromEntries(
+    Object.entries(examples).map(([variable, example]) => [variable, environment[variable] ?? example]),
+  );
   const config = parseConfig(definition.config, { ...placeholders, ...environment });
   const { on, admit, permissions, objects } = askedBy(definition, config, site);
-  const told = { name, placeholders };
   const { namespace } = site;
   const admits = admit.length > 0;
+  const certificate = admits ? certificateMount(config as TlsConfig) : [];
+  const told = { name, placeholders, mounts: certificate };
   return {
     placeholders,
     manifests: [
@@ -55,11 +60,19 @@ export function renderFunction(
       ...accountWith({ name, part: 'events', namespace }, permissionsOf('events', permissions)),
       ...(admits ? accountWith({ name, part: 'webhook', namespace }, permissionsOf('admission', permissions)) : []),
       ...platform.workload(told, scaling, site),
-      ...(admits ? webhookWorkload({ ...told, mounts: definition.mounts?.(config) ?? [] }, site) : []),
+      ...(admits
+        ? webhookWorkload({ ...told, mounts: [...(definition.mounts?.(config) ?? []), ...certificate] }, site)
+        : []),
       ...platform.wiring(definition, on, site),
       ...webhookConfigurations(name, admit, site),
     ],
   };
+}
+
+/** Where somebody else issues the certificate, both halves find it as files. */
+function certificateMount({ TLS_MODE, TLS_SECRET, CERT_DIR }: TlsConfig): Mounted[] {
+  const issuedElsewhere = TLS_MODE === 'files' || TLS_MODE === 'cert-manager' || TLS_MODE === 'gardener';
+  return issuedElsewhere ? [{ secret: TLS_SECRET, path: CERT_DIR }] : [];
 }
 
 /** What the definition makes of its settings. */

@@ -1,22 +1,20 @@
 import { join } from 'node:path';
 import type { Definition } from '../function/define.ts';
-import { functionFile } from './file.ts';
-import { driftOf, repair } from './folder.ts';
+import { certManagerVariant } from './cert-manager.ts';
+import { componentFile, functionFile, kustomizationFile, manifestFile } from './file.ts';
+import { driftOf, repair, type Folder } from './folder.ts';
 import { knative, renderFunction } from './function-manifests.ts';
 import { standardSite } from './manifest.ts';
 import { plain, plainSource } from './plain.ts';
+import { renderShared } from './shared.ts';
 
-/** The ways to install the functions, each a folder of manifests in the repository. */
-const installations = [
-  { folder: 'knative', filesOf: (definitions: readonly Definition[]) => functionFiles(definitions, knative) },
-  {
-    folder: join('deploy', 'plain'),
-    filesOf: (definitions: readonly Definition[]) =>
-      functionFiles(definitions, plain).set(
-        'source.yaml',
-        functionFile('all functions', { manifests: plainSource(definitions), placeholders: {} }),
-      ),
-  },
+type Folders = ReadonlyMap<string, Folder>;
+
+/** The ways to install the functions, each a folder of the repository. Kinds are apart: they outlive the functions. */
+const installations: readonly (readonly [string, (definitions: readonly Definition[]) => Folders])[] = [
+  ['knative', knativeFolders],
+  [join('deploy', 'plain'), plainFolders],
+  [join('deploy', 'kinds'), kindFolders],
 ];
 
 /** One file that departs from the definitions: its text is another, or it should not be there. */
@@ -31,9 +29,9 @@ export async function updateManifests(
   { root, check }: { readonly root: string; readonly check: boolean },
 ): Promise<Departure[]> {
   const departures: Departure[] = [];
-  for (const { folder, filesOf } of installations) {
+  for (const [folder, foldersOf] of installations) {
     const place = join(root, folder);
-    const drift = await driftOf(place, filesOf(definitions));
+    const drift = await driftOf(place, foldersOf(definitions));
     if (!check) {
       await repair(place, drift);
     }
@@ -45,15 +43,65 @@ export async function updateManifests(
   return departures;
 }
 
-function functionFiles(definitions: readonly Definition[], platform: typeof knative): Map<string, string> {
-  return new Map(
-    definitions.flatMap((definition) => {
-      const { name, kinds = [] } = definition;
-      const rendered = renderFunction(definition, standardSite, { platform });
-      const own: [string, string] = [`${name}.yaml`, functionFile(name, rendered)];
-      return kinds.length === 0
-        ? [own]
-        : [[`${name}-kinds.yaml`, functionFile(name, { manifests: kinds, placeholders: {} })], own];
-    }),
+/** A base for each function and one for what they share; the overlay beside them installs all, another with cert-manager. */
+function knativeFolders(definitions: readonly Definition[]): Folders {
+  const bases = [...definitions.map(({ name }) => name), 'shared'];
+  const admitting = definitions.filter(({ admit }) => admit !== undefined);
+  return new Map([
+    ['.', listing(new Map(), bases)],
+    [
+      'shared',
+      listing(new Map([['shared.yaml', manifestFile('what all functions share', renderShared(definitions))]])),
+    ],
+    ['cert-manager', certManagerOverlay(bases, admitting)],
+    ...definitions.map((definition): [string, Folder] => [
+      definition.name,
+      listing(new Map([['function.yaml', functionText(definition, knative)]])),
+    ]),
+    ...admitting.map((definition): [string, Folder] => [join(definition.name, 'cert-manager'), variant(definition)]),
+  ]);
+}
+
+/** It names the bases again: kustomize does not let an overlay inside a folder build upon that folder. */
+function certManagerOverlay(bases: readonly string[], admitting: readonly Definition[]): Folder {
+  const resources = bases.map((name) => `../${name}`);
+  const components = admitting.map(({ name }) => `../${name}/cert-manager`);
+  return { files: new Map(), kustomization: () => kustomizationFile({ resources, components }) };
+}
+
+function variant(definition: Definition): Folder {
+  const { certificates, patches } = certManagerVariant(definition, standardSite, knative);
+  const what = `the certificate of ${definition.name} by cert-manager`;
+  return {
+    files: new Map([['certificates.yaml', manifestFile(what, certificates)]]),
+    kustomization: (resources) => componentFile(resources, patches),
+  };
+}
+
+function plainFolders(definitions: readonly Definition[]): Folders {
+  const files = definitions.map((definition): [string, string] => [
+    `${definition.name}.yaml`,
+    functionText(definition, plain),
+  ]);
+  const source: [string, string] = [
+    'source.yaml',
+    manifestFile('the watches of all functions', plainSource(definitions)),
+  ];
+  return new Map([['.', listing(new Map([...files, source]))]]);
+}
+
+function kindFolders(definitions: readonly Definition[]): Folders {
+  const files = definitions.flatMap(({ name, kinds = [] }): [string, string][] =>
+    kinds.length === 0 ? [] : [[`${name}.yaml`, manifestFile(`the kinds of ${name}`, kinds)]],
   );
+  return new Map([['.', listing(new Map(files))]]);
+}
+
+/** A folder whose kustomization lists its files, and these folders. */
+function listing(files: ReadonlyMap<string, string>, folders: readonly string[] = []): Folder {
+  return { files, kustomization: (names) => kustomizationFile({ resources: [...folders, ...names].sort() }) };
+}
+
+function functionText(definition: Definition, platform: typeof knative): string {
+  return functionFile(definition.name, renderFunction(definition, standardSite, { platform }));
 }

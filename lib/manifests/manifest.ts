@@ -25,7 +25,7 @@ export interface Site {
   readonly deadLetters: string;
 }
 
-/** What `knative/broker.yaml` sets up. An overlay moves the image to another registry. */
+/** What `knative/shared` sets up. An overlay moves the image to another registry. */
 export const standardSite: Site = {
   namespace: 'kube-reflex',
   image: `kube-reflex:${version}`,

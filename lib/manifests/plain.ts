@@ -2,7 +2,7 @@ import { exampleEnvironment, parseConfig, type Environment } from '../function/c
 import type { Definition } from '../function/define.ts';
 import type { ConfigMap, Deployment, Service } from '../kube/resource.ts';
 import type { WrittenSubscription } from '../source/branch.ts';
-import { containerOf, standardPorts } from './container.ts';
+import { containerOf, standardPorts, volumesOf } from './container.ts';
 import type { Platform } from './function-manifests.ts';
 import { labelsOf, standardSite, type Manifest, type Site } from './manifest.ts';
 import { accountWith } from './rights.ts';
@@ -20,7 +20,10 @@ export const plain: Platform = {
     const { name } = told;
     const container = containerOf({ ...told, role: 'events' }, site);
     return [
-      deployment({ name, container: { ...container, resources: { requests: { cpu, memory } } } }, site),
+      deployment(
+        { name, container: { ...container, resources: { requests: { cpu, memory } } }, ...volumesOf(told.mounts) },
+        site,
+      ),
       service(name, site),
     ];
   },

@@ -1,5 +1,5 @@
 import type { Scaling } from '../function/define.ts';
-import { containerOf, standardPorts, type Told } from './container.ts';
+import { containerOf, standardPorts, volumesOf, type Told } from './container.ts';
 import { labelsOf, type Manifest, type Site } from './manifest.ts';
 
 export const standardScaling: Required<Scaling> = { minScale: 0, maxScale: 2, cpu: '20m', memory: '128Mi' };
@@ -40,6 +40,7 @@ export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | unde
               resources: { requests: { cpu, memory } },
             },
           ],
+          ...volumesOf(told.mounts),
         },
       },
     },

@@ -1,21 +1,74 @@
 import type { Permission, Tick, Watch } from '../function/define.ts';
-import { apiVersion, guessedPlural, type Resource } from '../kube/resource.ts';
+import {
+  apiVersion,
+  guessedPlural,
+  mutatingWebhooks,
+  namespaces,
+  nodes,
+  validatingWebhooks,
+  type Resource,
+} from '../kube/resource.ts';
 import { distinct, labelsOf, partName, type Manifest, type Site } from './manifest.ts';
 import { accountWith } from './rights.ts';
 
-/** The attribute that tells the events of one function's sources from those of another's. */
+/** The attribute that tells the events of one function's sources from those of another's, and of the shared one. */
 export const stamp = 'fnsource';
+export const shared = 'shared';
 
 /**
- * ApiServerSources for all watches, each with an account that may read what it watches. They are as few and as narrow
- * as Knative allows: every source is a Deployment of its own, and one that selects all namespaces restarts whenever a
- * namespace comes or goes. So only what must be seen everywhere is in such a one.
+ * Kinds that every cluster has, of which every source sees all objects wherever it is: one watch serves all functions.
+ * It is there for a function that is installed alone, too, so it holds nothing that may be missing.
+ */
+const sharedKinds: readonly Resource[] = [namespaces, nodes, mutatingWebhooks, validatingWebhooks];
+
+/** Whether the events of these watches, all of one kind and mode, come from the source that functions share. */
+export function areShared(watches: readonly Watch[]): boolean {
+  return watches.some(
+    ({ resource, mode, selector }) =>
+      mode === 'Reference' && selector === undefined && sharedKinds.some((kind) => isSame(kind, resource)),
+  );
+}
+
+function isSame(one: Resource, other: Resource): boolean {
+  return one.kind === other.kind && one.group === other.group;
+}
+
+/** The source that functions share, for the watches of all of them; what else they watch is left out. */
+export function sharedSource(watches: readonly Watch[], site: Site): Manifest[] {
+  const groups = byKind(watches).filter(areShared);
+  const place: Placement = { namespace: site.namespace, everywhere: false, mode: 'Reference' };
+  const wanted = sharedKinds
+    .filter((kind) => groups.some((group) => group.some(({ resource }) => isSame(kind, resource))))
+    .map((resource) => ({ watch: { resource }, place }));
+  return sourcesAt(shared, wanted, site);
+}
+
+/** Watches that share a Trigger, since an event which two of them want should arrive once. */
+export function byKind(watches: readonly Watch[]): (readonly Watch[])[] {
+  return [...Map.groupBy(watches, kindOf).values()];
+}
+
+export function kindOf({ resource, mode }: Watch): string {
+  return `${resource.plural}.${resource.group}-${mode.toLowerCase()}`;
+}
+
+/**
+ * ApiServerSources for what the function alone watches, each with an account that may read it. They are as few and as
+ * narrow as Knative allows: every source is a Deployment of its own, and one that selects all namespaces restarts
+ * whenever a namespace comes or goes. So only what must be seen everywhere is in such a one.
  */
 export function sourcesOf(name: string, watches: readonly Watch[], site: Site): Manifest[] {
   for (const { resource } of watches) {
     refuseUnwatchable(resource);
   }
-  const placed = watches.flatMap((watch) => placementsOf(watch, site.namespace).map((place) => ({ watch, place })));
+  const own = byKind(watches).filter((group) => !areShared(group));
+  const placed = own
+    .flat()
+    .flatMap((watch) => placementsOf(watch, site.namespace).map((place): Placed => ({ watch, place })));
+  return sourcesAt(name, placed, site);
+}
+
+function sourcesAt(name: string, placed: readonly Placed[], site: Site): Manifest[] {
   const accounts = Map.groupBy(placed, ({ place }) => place.namespace);
   const sources = Map.groupBy(placed, ({ place }) => JSON.stringify(place));
   return [
@@ -38,6 +91,8 @@ export function tickSource(name: string, { schedule }: Tick, site: Site): Manife
   };
 }
 
+type Watched = Pick<Watch, 'resource' | 'selector'>;
+
 interface Placement {
   readonly namespace: string;
   /** Selects all namespaces. Not needed for kinds without one: a source sees those wherever it is. */
@@ -46,7 +101,7 @@ interface Placement {
 }
 
 interface Placed {
-  readonly watch: Watch;
+  readonly watch: Watched;
   readonly place: Placement;
 }
 
@@ -71,7 +126,7 @@ export function readingRight({ group, plural }: Resource, scope: Permission['sco
 function sourceAt(
   name: string,
   { namespace, everywhere, mode }: Placement,
-  { watches, site }: { readonly watches: readonly Watch[]; readonly site: Site },
+  { watches, site }: { readonly watches: readonly Watched[]; readonly site: Site },
 ): Manifest {
   return {
     apiVersion: 'sources.knative.dev/v1',
@@ -99,7 +154,7 @@ interface WatchedKind {
 }
 
 /** Each kind once; where one watch takes all objects of it, the selectors of others would only double events. */
-function resourcesOf(watches: readonly Watch[]): WatchedKind[] {
+function resourcesOf(watches: readonly Watched[]): WatchedKind[] {
   const kinds = distinct(
     watches.map(({ resource, selector }) => ({
       apiVersion: apiVersion(resource),

@@ -1,7 +1,7 @@
 import type { Trigger, Watch } from '../function/define.ts';
 import { apiVersion } from '../kube/resource.ts';
 import { labelsOf, type Manifest, type Site } from './manifest.ts';
-import { stamp } from './sources.ts';
+import { areShared, byKind, kindOf, shared, stamp } from './sources.ts';
 
 /** One expression of the CloudEvents subscription filters; a Trigger wants all of its expressions to hold. */
 type Filter =
@@ -21,7 +21,7 @@ export function triggersOf(
 ): Manifest[] {
   const watches = on.filter((trigger) => 'resource' in trigger);
   const hints = on.filter((trigger) => 'type' in trigger).map(({ type }) => ({ type }));
-  const kinds = [...Map.groupBy(watches, kindOf).values()];
+  const kinds = byKind(watches);
   return [
     ...kinds.map((group) => triggerTo(name, nameOf(group, kinds), { filters: changeFilters(name, group), site })),
     ...(ticks
@@ -29,10 +29,6 @@ export function triggersOf(
       : []),
     ...(hints.length > 0 ? [triggerTo(name, 'hints', { filters: oneOf({}, hints), site })] : []),
   ];
-}
-
-function kindOf({ resource, mode }: Watch): string {
-  return `${resource.plural}.${resource.group}-${mode.toLowerCase()}`;
 }
 
 /** The plural is enough for people, unless two kinds or modes share it. */
@@ -52,7 +48,8 @@ function changeFilters(name: string, group: readonly Watch[]): Filter[] {
     return [];
   }
   const { resource, mode } = watch;
-  const kind = { [stamp]: name, apiversion: apiVersion(resource), kind: resource.kind };
+  const from = areShared(group) ? shared : name;
+  const kind = { [stamp]: from, apiversion: apiVersion(resource), kind: resource.kind };
   return [
     { prefix: { type: `dev.knative.apiserver.${mode === 'Reference' ? 'ref' : 'resource'}.` } },
     ...oneOf(kind, group.flatMap(objectsOf)),

@@ -1,14 +1,12 @@
-import type { Admission, Mount, Webhook } from '../function/define.ts';
+import type { Admission, Webhook } from '../function/define.ts';
 import type { Deployment, Service } from '../kube/resource.ts';
 import type { LabelSelector } from '../kube/selector.ts';
-import { containerOf, standardPorts, type Told } from './container.ts';
+import { containerOf, standardPorts, volumesOf, type Told } from './container.ts';
 import { clusterName, labelsOf, partName, type Manifest, type Site } from './manifest.ts';
 import { guardsOf, priorityClass, type OwnMetadata } from './webhook-guards.ts';
 
-type AdmissionTold = Omit<Told, 'role'> & { readonly mounts: readonly Mount[] };
-
 /** The admission half of a function: the API server cannot call a Knative Service, so it is a Deployment. */
-export function webhookWorkload(told: AdmissionTold, site: Site): Manifest[] {
+export function webhookWorkload(told: Omit<Told, 'role'>, site: Site): Manifest[] {
   const metadata = {
     name: partName(told.name, 'webhook'),
     namespace: site.namespace,
@@ -17,7 +15,7 @@ export function webhookWorkload(told: AdmissionTold, site: Site): Manifest[] {
   return [priorityClass(metadata), deployment(told, metadata, site), service(metadata), ...guardsOf(metadata)];
 }
 
-function deployment({ mounts, ...told }: AdmissionTold, metadata: OwnMetadata, site: Site): Manifest {
+function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Site): Manifest {
   const { name, labels } = metadata;
   const { http, https } = standardPorts();
   const container = containerOf({ ...told, role: 'admission' }, site);
@@ -53,22 +51,13 @@ function deployment({ mounts, ...told }: AdmissionTold, metadata: OwnMetadata, s
               readinessProbe: { httpGet: { path: '/health/readiness', port: 'http' } },
               livenessProbe: { httpGet: { path: '/health/liveness', port: 'http' } },
               resources: { requests: { cpu: '50m', memory: '128Mi' } },
-              ...(mounts.length === 0 ? {} : { volumeMounts: mounts.map(volumeMountOf) }),
             },
           ],
-          ...(mounts.length === 0 ? {} : { volumes: mounts.map(volumeOf) }),
+          ...volumesOf(told.mounts),
         },
       },
     },
   } satisfies Deployment;
-}
-
-function volumeMountOf({ configMap, path }: Mount) {
-  return { name: configMap, mountPath: path, readOnly: true };
-}
-
-function volumeOf({ configMap }: Mount) {
-  return { name: configMap, configMap: { name: configMap, optional: true } };
 }
 
 function service(metadata: OwnMetadata): Manifest {

@@ -13,6 +13,7 @@ import type { KubeObject } from '../../lib/kube/wire.ts';
 import { knative, renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { plain, plainSource } from '../../lib/manifests/plain.ts';
+import { renderShared } from '../../lib/manifests/shared.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { issueAuthority, issueLeaf } from '../../lib/x509.ts';
 import definition from '../functions/host-census/index.ts';
@@ -165,7 +166,8 @@ describe('of a function on Kubernetes alone', () => {
 });
 
 describe('of a function on Knative', () => {
-  const manifests = renderFunction(definition, standardSite, { platform: knative }).manifests;
+  const shared = renderShared([definition]);
+  const manifests = [...renderFunction(definition, standardSite, { platform: knative }).manifests, ...shared];
 
   beforeEach(async () => {
     for (const crd of standIns(manifests)) {
@@ -203,6 +205,21 @@ describe('of a function on Knative', () => {
         message: expect.stringContaining('deadLetterSink'),
       }),
     ]);
+  });
+
+  it.each([
+    { watched: ['Namespace', 'ValidatingWebhookConfiguration'], found: [] },
+    { watched: ['Namespace'], found: ['spec.resources is not what the function needs'] },
+  ])('is content with a shared source if it watches enough: $watched', async ({ watched, found }) => {
+    const [source] = shared.filter(({ kind }) => kind === 'ApiServerSource');
+    const groups: Readonly<Record<string, string>> = { Namespace: 'v1' };
+    const resources = watched.map((kind) => ({ apiVersion: groups[kind] ?? 'admissionregistration.k8s.io/v1', kind }));
+    await apply({
+      ...(source ?? manifests[0] ?? ({} as Manifest)),
+      spec: { ...(source?.['spec'] as object), resources },
+    });
+
+    expect((await problems()).map(({ message }) => message)).toEqual(found);
   });
 
   it('gives the reason why a source is not ready', async () => {

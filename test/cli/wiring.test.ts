@@ -3,6 +3,7 @@ import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
 import type { Permission, Watch } from '../../lib/function/define.ts';
 import { apiVersion, groupVersion } from '../../lib/kube/resource.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { renderShared } from '../../lib/manifests/shared.ts';
 import { distinct, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { ApiError } from '../../lib/sandbox/status.ts';
@@ -25,24 +26,41 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
+interface SourceSpec {
+  readonly mode: string;
+  readonly resources: readonly { readonly apiVersion: string; readonly kind: string }[];
+  readonly namespaceSelector?: object;
+  readonly ceOverrides: { readonly extensions: Attributes };
+}
+
 const own = standardSite.namespace;
 
 describe.each(await functionsUnderTest())('the manifests of $name', (definition) => {
   const { name, on, tick, permissions } = definition;
   const admits = admissionsOf(definition).length > 0;
   const { manifests } = renderFunction(definition);
+  const shared = renderShared([definition]);
   const config = parseConfig(definition.config, exampleEnvironment(definition.config));
 
   it('bring each event that it waits for to it exactly once', () => {
     const watches = (on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
-    const events = [...watches.flatMap(changesOf), ...(tick === undefined ? [] : [tickOf(name)])];
+    const ticks = tick === undefined ? [] : [{ ...tickOf(name), fnsource: name }];
+    const events = [...watches.flatMap(changesOf).flatMap(sentBySources), ...ticks];
     const triggers = manifests.filter(({ kind }) => kind === 'Trigger').map(filtersOf);
 
+    expect(events).toHaveLength(watches.flatMap(changesOf).length + ticks.length);
     for (const event of events) {
-      const stamped = { ...event, fnsource: name };
-      expect(triggers.filter((filters) => filters.every((filter) => passes(filter, stamped)))).toHaveLength(1);
+      expect(triggers.filter((filters) => filters.every((filter) => passes(filter, event)))).toHaveLength(1);
     }
   });
+
+  /** An event once for each source that would send it, stamped by it. */
+  function sentBySources(event: Attributes): Attributes[] {
+    const sources = [...manifests, ...shared].filter(({ kind }) => kind === 'ApiServerSource');
+    return sources
+      .filter((source) => watches(source, event))
+      .map(({ spec }) => ({ ...event, ...(spec as SourceSpec).ceOverrides.extensions }));
+  }
 
   it('keep the events of other functions away from it', () => {
     const watches = (on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
@@ -76,7 +94,9 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
       }),
     );
 
-    expect(rightsOf(`${name}-source`, manifests)).toEqual(new Set(readable));
+    const granted = [...rightsOf(`${name}-source`, manifests), ...rightsOf('shared-source', shared)];
+    expect(new Set(granted)).toEqual(new Set(readable));
+    expect(granted).toHaveLength(new Set(readable).size);
   });
 
   it('name the ports that the process opens', () => {
@@ -115,6 +135,17 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
 });
 
 const stamp = { id: '1', time: new Date(0) };
+
+/** Whether the source sends events like this one: its mode, its kind, and a place that it sees. */
+function watches({ metadata, spec }: Manifest, event: Attributes): boolean {
+  const { mode, resources, namespaceSelector } = spec as SourceSpec;
+  const place = event['namespace'] ?? '';
+  return (
+    (event['type'] ?? '').startsWith(`dev.knative.apiserver.${mode === 'Reference' ? 'ref' : 'resource'}.`) &&
+    resources.some(({ apiVersion, kind }) => apiVersion === event['apiversion'] && kind === event['kind']) &&
+    (place === '' || namespaceSelector !== undefined || place === metadata.namespace)
+  );
+}
 
 /** One event for each object that the watch may be about. */
 function changesOf({ resource, mode, names = ['any'], scope }: Watch): Attributes[] {

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Watch } from '../../lib/function/define.ts';
 import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
 import type { Call } from '../../lib/kube/client.ts';
 import { apiVersion, groupVersion, namespaces } from '../../lib/kube/resource.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { partName, standardSite, type Part } from '../../lib/manifests/manifest.ts';
+import { renderShared } from '../../lib/manifests/shared.ts';
+import { areShared, shared } from '../../lib/manifests/sources.ts';
 import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
@@ -20,7 +23,8 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
 
     beforeAll(async () => {
       sandbox = await startSandbox({ rbac: true });
-      const granted = renderFunction(definition).manifests.filter(({ kind }) => rights.has(kind));
+      const installed = [...renderFunction(definition).manifests, ...renderShared([definition])];
+      const granted = installed.filter(({ kind }) => rights.has(kind));
       const places = new Set([namespace, ...granted.flatMap(({ metadata }) => metadata.namespace ?? [])]);
       for (const name of [...places].filter((place) => sandbox.api.get(namespaces, place) === undefined)) {
         await sandbox.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -35,7 +39,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
     it('may do all that its events and ticks ask for', async () => {
       const calls: Call[] = [];
       const app = await startApp(definition, {
-        access: await accountAccess(sandbox, name, 'events'),
+        access: await accountAccess(sandbox, { name, part: 'events', place: namespace }),
         environment: { ...environmentOf(definition), POD_NAMESPACE: namespace },
         observe: (call) => calls.push(call),
       });
@@ -58,15 +62,17 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
       expect(new Set(statuses)).toEqual(new Set([204]));
     });
 
-    it('may watch, as its event source, what it declares', async () => {
-      const access = await (await accountAccess(sandbox, name, 'source'))();
+    it('may watch, as its event source or the shared one, what it declares', async () => {
       const denied: string[] = [];
-      for (const { resource } of watchesOf(definition)) {
+      for (const { watch, place } of watchesOf(definition).flatMap(placesOf)) {
+        const { group, plural } = watch.resource;
+        const sender = areShared([watch]) ? shared : name;
+        const access = await (await accountAccess(sandbox, { name: sender, part: 'source', place }))();
         for (const verb of ['get', 'list', 'watch']) {
           const review = {
             apiVersion: 'authorization.k8s.io/v1',
             kind: 'SelfSubjectAccessReview',
-            spec: { resourceAttributes: { verb, group: resource.group, resource: resource.plural, namespace } },
+            spec: { resourceAttributes: { verb, group, resource: plural, namespace: place } },
           };
           const { status } = (await post(
             sandbox,
@@ -74,7 +80,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
             review,
             access.headers['authorization'],
           )) as { status: { allowed: boolean } };
-          denied.push(...(status.allowed ? [] : [`${verb} ${resource.plural}`]));
+          denied.push(...(status.allowed ? [] : [`${verb} ${plural} in ${place}`]));
         }
       }
 
@@ -82,6 +88,12 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
     });
   },
 );
+
+/** Where the source of a watch is, and looks. */
+function placesOf(watch: Watch): { readonly watch: Watch; readonly place: string }[] {
+  const places = typeof watch.scope === 'object' ? watch.scope.namespaces : [namespace];
+  return places.map((place) => ({ watch, place }));
+}
 
 function kindOf(
   { api }: Sandbox,
@@ -96,8 +108,11 @@ function kindOf(
 }
 
 /** The cluster as a shipped ServiceAccount sees it, by a token that the API issued. */
-async function accountAccess(sandbox: Sandbox, name: string, part: Part): Promise<Access> {
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${partName(name, part)}/token`;
+async function accountAccess(
+  sandbox: Sandbox,
+  { name, part, place }: { readonly name: string; readonly part: Part; readonly place: string },
+): Promise<Access> {
+  const path = `/api/v1/namespaces/${place}/serviceaccounts/${partName(name, part)}/token`;
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
   const issued = (await post(sandbox, path, request)) as { status: { token: string } };
   const config = kubeconfigFor({ server: sandbox.url, ca: sandbox.ca, token: issued.status.token });

@@ -1,12 +1,12 @@
 import type { Definition } from '../../lib/function/define.ts';
 import { groupVersion, guessedPlural } from '../../lib/kube/resource.ts';
 import { formatSelector, requirements, type LabelSelector } from '../../lib/kube/selector.ts';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import type { Manifest } from '../../lib/manifests/manifest.ts';
+import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import type { Received } from '../../lib/source/testing/recorder.ts';
 import { createClient } from '../contract/api/client.ts';
 import { expectCode, uniqueName } from '../contract/api/scratch.ts';
 import type { Cluster } from './cluster.ts';
+import { installationOf, tokenKubeconfig } from './function.ts';
 import { pathOf } from './manifests.ts';
 import type { Running } from './processes.ts';
 import { waitUntil } from './wait.ts';
@@ -18,6 +18,7 @@ export interface SourceManifest extends Manifest {
     readonly resources: readonly WatchedKind[];
     readonly namespaceSelector?: object;
     readonly ceOverrides?: object;
+    readonly serviceAccountName: string;
   };
 }
 
@@ -29,32 +30,32 @@ export interface WatchedKind {
 
 export interface AdapterOptions {
   readonly sink: URL;
-  /** Path of a kubeconfig of the account that watches. */
-  readonly kubeconfig: string;
+  /** Path of a kubeconfig. Default: that of the account which the source names. */
+  readonly kubeconfig?: string;
   /** Tells adapters of one source apart. */
   readonly instance?: number;
 }
 
-/** The sources that a function ships with. */
+/** The sources that bring a function its events. */
 export function sourcesOf(definition: Definition): SourceManifest[] {
-  return renderFunction(definition).manifests.filter(
-    (manifest) => manifest.kind === 'ApiServerSource',
-  ) as SourceManifest[];
+  return installationOf(definition).filter((manifest) => manifest.kind === 'ApiServerSource') as SourceManifest[];
 }
 
 /** Starts the real adapter with the environment that Knative's controller would derive from the source. */
-export function startAdapter(
+export async function startAdapter(
   cluster: Cluster,
   source: SourceManifest,
   { sink, kubeconfig, instance = 0 }: AdapterOptions,
 ): Promise<Running> {
   const { metadata, spec } = source;
   const { site } = cluster;
+  const { namespace = standardSite.namespace } = metadata;
+  const account = { name: spec.serviceAccountName, namespace };
   return cluster.start({
     command: {
       name: `adapter-${metadata.name}-${instance}`,
       file: site.binary('receive-adapter'),
-      args: ['-kubeconfig', kubeconfig],
+      args: ['-kubeconfig', kubeconfig ?? (await tokenKubeconfig(cluster, account))],
       env: {
         NAME: metadata.name,
         NAMESPACE: metadata.namespace ?? '',

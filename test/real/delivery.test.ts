@@ -7,7 +7,7 @@ import { openTrigger, startBrokerDoors, type BrokerDoors } from './broker.ts';
 import { openCensus, shipped, type Census } from './census.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installEventing } from './eventing.ts';
-import { accountKubeconfig, installRights, startFunction } from './function.ts';
+import { installRights, startFunction } from './function.ts';
 import { startPing, tickTo } from './ping.ts';
 import { startRelay, type Relay } from './relay.ts';
 
@@ -71,9 +71,8 @@ describe('real senders', () => {
         doors,
         subscriber: relay.url,
       });
-      const kubeconfig = await accountKubeconfig(cluster, { name: definition.name, part: 'source' });
       const sources = sourcesOf(definition).filter(({ spec }) => spec.namespaceSelector !== undefined);
-      await Promise.all(sources.map((source) => startAdapter(cluster, source, { sink: entrance, kubeconfig })));
+      await Promise.all(sources.map((source) => startAdapter(cluster, source, { sink: entrance })));
       await untilWatching(cluster, sources, relay.received);
 
       await census.ask('b', 'b.example');

@@ -1,7 +1,7 @@
 import { binaryEvent, send } from '../http.ts';
 import { sourcesOf, startAdapter, untilWatching, type SourceManifest } from './adapter.ts';
 import type { Cluster } from './cluster.ts';
-import { accountKubeconfig, startFunction, type RealFunction, type Shipped } from './function.ts';
+import { startFunction, type RealFunction, type Shipped } from './function.ts';
 import type { Running } from './processes.ts';
 import { startRelay, type Passed, type Relay } from './relay.ts';
 
@@ -41,8 +41,6 @@ export async function openEventPath(
   shipped: Shipped,
   { functions: count = 1, overlapping = 1, sources = sourcesOf(shipped.definition), server }: EventPathOptions = {},
 ): Promise<EventPath> {
-  const { name } = shipped.definition;
-  const kubeconfig = await accountKubeconfig(cluster, { name, part: 'source' });
   await using opened = new AsyncDisposableStack();
   const relays = await Promise.all(times(overlapping, startRelay));
   for (const { close } of relays) {
@@ -60,7 +58,7 @@ export async function openEventPath(
     swallow();
     adapters = await Promise.all(
       relays.flatMap(({ url: sink }, instance) =>
-        sources.map((source) => startAdapter(cluster, source, { sink, kubeconfig, instance })),
+        sources.map((source) => startAdapter(cluster, source, { sink, instance })),
       ),
     );
     await adaptersReady();

@@ -21,6 +21,11 @@ export async function installEventing(client: Client): Promise<void> {
   const kinds = moduleManifests('eventing', 'config/core/resources').map(unconverted);
   const settings = moduleManifests('eventing', 'config/core/configmaps');
   await Promise.all([...kinds, ...settings].map((manifest) => applyManifest(client, manifest)));
+  await untilServed(client, kinds);
+}
+
+/** Resolves when the API server serves all of these kinds. */
+export async function untilServed(client: Client, kinds: readonly AnyManifest[]): Promise<void> {
   for (const kind of kinds) {
     await waitUntil(`${kind.metadata.name} is served`, async () =>
       isEstablished((await client.call('GET', pathOf(kind))).body),

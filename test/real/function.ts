@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Definition } from '../../lib/function/define.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { partName, standardSite, type Part } from '../../lib/manifests/manifest.ts';
+import { partName, standardSite, type Manifest, type Part } from '../../lib/manifests/manifest.ts';
+import { renderShared } from '../../lib/manifests/shared.ts';
 import { createClient } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import type { Cluster } from './cluster.ts';
@@ -37,11 +38,16 @@ export interface RealFunction {
 const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
 const firstFunctionPort = 50;
 
+/** A function and what it shares with others, as if there were no others. */
+export function installationOf(definition: Definition): readonly Manifest[] {
+  return [...renderFunction(definition).manifests, ...renderShared([definition])];
+}
+
 /** Sets up the accounts of a function with the rights that it ships with, and nothing else. */
 export async function installRights(cluster: Cluster, { definition }: Shipped): Promise<void> {
   const client = createClient(cluster.access);
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: standardSite.namespace } };
-  const granted = renderFunction(definition).manifests.filter(({ kind }) => rights.has(kind));
+  const granted = installationOf(definition).filter(({ kind }) => rights.has(kind));
   for (const manifest of [namespace, ...granted]) {
     await applyManifest(client, manifest);
   }
@@ -54,18 +60,26 @@ export function usernameOf(name: string, part: Part): string {
 }
 
 /** The path of a kubeconfig that is a part of the function, by a token that the API server issued. */
-export async function accountKubeconfig(
+export function accountKubeconfig(
   cluster: Cluster,
   { name, part }: { readonly name: string; readonly part: Part },
   server = cluster.access.url,
 ): Promise<string> {
-  const account = partName(name, part);
+  return tokenKubeconfig(cluster, { name: partName(name, part), namespace: standardSite.namespace }, server);
+}
+
+/** The same for any ServiceAccount. */
+export async function tokenKubeconfig(
+  cluster: Cluster,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+  server = cluster.access.url,
+): Promise<string> {
   const client = createClient(cluster.access);
-  const path = `/api/v1/namespaces/${standardSite.namespace}/serviceaccounts/${account}/token`;
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
   const { status } = expectCode(201, await client.call('POST', path, { body: { spec: {} } }));
   client.close();
   const { token } = status as { token: string };
-  const file = join(cluster.site.directory, `${account}-${new URL(server).port}.kubeconfig`);
+  const file = join(cluster.site.directory, `${namespace}-${name}-${new URL(server).port}.kubeconfig`);
   writeFileSync(file, kubeconfigText({ ...cluster.access, url: server, token }), { mode: 0o600 });
   return file;
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { placesOf } from './binaries.ts';
@@ -46,8 +47,9 @@ function settle(fresh: string, kept: string): void {
 
 function moduleSource(product: ProductName): string {
   const { module, version } = products[product];
+  const pinned = join(import.meta.dirname, 'modules', product);
   const text = execFileSync('go', ['mod', 'download', '-json', `${module}@${version}`], {
-    cwd: join(import.meta.dirname, 'modules', product),
+    cwd: existsSync(pinned) ? pinned : tmpdir(),
     encoding: 'utf8',
   });
   return (JSON.parse(text) as { Dir: string }).Dir;

@@ -1,4 +1,4 @@
-/** A Go module that real programs are built from; `modules/<product>` holds its go.mod and go.sum. */
+/** A Go module that programs are built from, by the go.mod and go.sum in `modules/<product>`, or whose kinds are read. */
 export interface Product {
   readonly module: string;
   readonly version: string;
@@ -49,6 +49,12 @@ export const products = {
     release: '1.29.1',
     env: { GONOSUMDB: 'github.com/openshift/*' },
   },
+  // Of these only the kinds are read, to judge manifests by; nothing is built from them.
+  'cert-manager': { module: 'github.com/cert-manager/cert-manager', version: 'v1.19.1' },
+  'prometheus-operator': { module: 'github.com/prometheus-operator/prometheus-operator', version: 'v0.92.0' },
+  'argo-cd': { module: 'github.com/argoproj/argo-cd/v3', version: 'v3.2.0' },
+  'flux-kustomize': { module: 'github.com/fluxcd/kustomize-controller', version: 'v1.6.0' },
+  'flux-source': { module: 'github.com/fluxcd/source-controller', version: 'v1.7.0' },
 } satisfies Record<string, Product>;
 
 export type ProductName = keyof typeof products;

@@ -47,7 +47,8 @@ function pin(name: ProductName): void {
 }
 
 const wanted = process.argv.slice(2);
-for (const name of Object.keys(products) as ProductName[]) {
+const built = new Set<ProductName>(Object.values(parts).map(({ product }) => product));
+for (const name of built) {
   if (wanted.length === 0 || wanted.includes(name)) {
     pin(name);
   }

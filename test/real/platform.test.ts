@@ -291,6 +291,9 @@ describe('host-census on the real event path', () => {
       'watch configmaps',
       'watch ingresses',
       'watch namespaces',
+    ]);
+    expect(Object.keys(callsOf(usernameOf('shared', 'source'), audit)).sort()).toEqual([
+      'get',
       'watch validatingwebhookconfigurations',
     ]);
   });

@@ -86,6 +86,7 @@ function sourceOf(mode: Mode): SourceManifest {
     metadata: { name: `side-by-side-${mode.toLowerCase()}`, namespace },
     spec: {
       mode,
+      serviceAccountName: 'default',
       namespaceSelector: {},
       resources: [
         { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' },

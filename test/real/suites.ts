@@ -15,6 +15,8 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   'istio-rollout': [...whole, 'istiod'],
   'istio-rollout-policy': api,
   'istio-rollout-waves': whole,
+  leaving: whole,
+  manifests: [...api, 'eventing-webhook', 'serving-webhook'],
   'node-affinity-million': [],
   'node-affinity-mutate': whole,
   parts: [],

@@ -20,6 +20,7 @@ export function selecting(matchLabels: Record<string, string>): SourceManifest {
     metadata: { name: 'selecting', namespace: standardSite.namespace },
     spec: {
       mode: 'Reference',
+      serviceAccountName: 'host-census-source',
       namespaceSelector: {},
       resources: [{ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', selector: { matchLabels } }],
     },

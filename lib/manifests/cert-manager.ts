@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from 'node:util';
+import { exampleEnvironment, parseConfig } from '../function/config.ts';
+import type { Definition } from '../function/define.ts';
+import type { TlsConfig } from '../tls/settings.ts';
+import { renderFunction, type Platform } from './function-manifests.ts';
+import { labelsOf, partName, type Manifest, type ManifestMetadata, type Site } from './manifest.ts';
+
+/** What cert-manager needs in place of a certificate that the function issues itself. */
+export interface CertManagerVariant {
+  readonly certificates: readonly Manifest[];
+  /** Strategic merge patches of what the function ships with. */
+  readonly patches: readonly Manifest[];
+}
+
+const environment = { TLS_MODE: 'cert-manager' };
+
+/** The function with a certificate of cert-manager, as a departure from the one that issues its own. */
+export function certManagerVariant(definition: Definition, site: Site, platform: Platform): CertManagerVariant {
+  const { name } = definition;
+  const standard = renderFunction(definition, site, { platform }).manifests;
+  const variant = renderFunction(definition, site, { platform, environment }).manifests.map((manifest) =>
+    manifest.kind.endsWith('WebhookConfiguration') ? injected(manifest, name, site) : manifest,
+  );
+  return {
+    certificates: certificatesOf({ name, secret: secretOf(definition) }, site),
+    patches: standard.flatMap((manifest) => {
+      const other = variant.find((candidate) => isSameObject(candidate, manifest));
+      return isDeepStrictEqual(other, manifest) ? [] : [patchOf(manifest, other)];
+    }),
+  };
+}
+
+/** Where both halves of the function look for it. */
+function secretOf({ config }: Definition): string {
+  return (parseConfig(config, { ...exampleEnvironment(config), ...environment }) as TlsConfig).TLS_SECRET;
+}
+
+function isSameObject(one: Manifest, other: Manifest): boolean {
+  return (
+    one.apiVersion === other.apiVersion &&
+    one.kind === other.kind &&
+    one.metadata.name === other.metadata.name &&
+    one.metadata.namespace === other.metadata.namespace
+  );
+}
+
+/** cert-manager fills in the bundle of a configuration that says whose. */
+function injected(manifest: Manifest, name: string, { namespace }: Site): Manifest {
+  const annotations = { 'cert-manager.io/inject-ca-from': `${namespace}/${partName(name, 'webhook')}` };
+  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
+}
+
+function patchOf(standard: Manifest, variant: Manifest | undefined): Manifest {
+  const { apiVersion, kind, metadata } = standard;
+  const { name, namespace } = metadata;
+  const identity = { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+  if (variant === undefined) {
+    return { ...identity, $patch: 'delete' };
+  }
+  const differing = difference(standard, variant);
+  return { ...identity, ...differing, metadata: { ...identity.metadata, ...(differing['metadata'] as object) } };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of the variant that the standard lacks or has otherwise; lists as a whole. */
+function difference(standard: Fields, variant: Fields): Fields {
+  const keys = Object.keys(variant).filter((key) => !isDeepStrictEqual(standard[key], variant[key]));
+  return Object.fromEntries(
+    keys.map((key) => {
+      const [before, after] = [standard[key], variant[key]];
+      return [key, isFields(before) && isFields(after) ? difference(before, after) : after];
+    }),
+  );
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An authority of its own that issues the leaf: with a self-signed leaf every renewal would be a new root. */
+function certificatesOf(
+  { name, secret }: { readonly name: string; readonly secret: string },
+  { namespace }: Site,
+): Manifest[] {
+  const webhook = partName(name, 'webhook');
+  const authority = `${webhook}-ca`;
+  const common = { namespace, labels: labelsOf(name, 'webhook') };
+  return [
+    certManager('Issuer', { name: `${webhook}-root`, ...common }, { selfSigned: {} }),
+    certManager(
+      'Certificate',
+      { name: authority, ...common },
+      {
+        isCA: true,
+        commonName: authority,
+        secretName: authority,
+        duration: '8760h',
+        privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
+        issuerRef: { group: 'cert-manager.io', kind: 'Issuer', name: `${webhook}-root` },
+      },
+    ),
+    certManager('Issuer', { name: webhook, ...common }, { ca: { secretName: authority } }),
+    certManager(
+      'Certificate',
+      { name: webhook, ...common },
+      {
+        secretName: secret,
+        dnsNames: [`${webhook}.${namespace}.svc`],
+        duration: '2160h',
+        renewBefore: '720h',
+        privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
+        issuerRef: { group: 'cert-manager.io', kind: 'Issuer', name: webhook },
+      },
+    ),
+  ];
+}
+
+function certManager(kind: string, metadata: ManifestMetadata, spec: object): Manifest {
+  return { apiVersion: 'cert-manager.io/v1', kind, metadata, spec };
+}

@@ -1,0 +1,31 @@
+import { exampleEnvironment, parseConfig } from '../function/config.ts';
+import type { Definition, Trigger } from '../function/define.ts';
+import { standardSite, type Manifest, type Site } from './manifest.ts';
+import { accountWith } from './rights.ts';
+import { knativeService } from './service.ts';
+import { sharedSource } from './sources.ts';
+
+/** What the functions share on Knative beside the Broker: the source of what all may watch, and a place for dead letters. */
+export function renderShared(definitions: readonly Definition[], site = standardSite): Manifest[] {
+  const triggers = definitions.flatMap(
+    ({ config, on }) => on?.(parseConfig(config, exampleEnvironment(config)), site) ?? [],
+  );
+  return sharedBy(triggers, site);
+}
+
+/** The same for what these triggers need. */
+export function sharedBy(triggers: readonly Trigger[], site: Site): Manifest[] {
+  const watches = triggers.filter((trigger) => 'resource' in trigger);
+  return [...sharedSource(watches, site), ...deadLetterSink(site)];
+}
+
+/** The program of that name in the image; it needs no right and no token. One pod always runs: the log ends with it. */
+function deadLetterSink(site: Site): Manifest[] {
+  const { namespace, deadLetters: name } = site;
+  const account = accountWith({ name, part: 'events', namespace }, []);
+  const scaling = { minScale: 1, maxScale: 1, cpu: '10m', memory: '96Mi' };
+  return [
+    ...account.map((manifest) => ({ ...manifest, automountServiceAccountToken: false })),
+    knativeService({ name, placeholders: {} }, scaling, site),
+  ];
+}
