@@ -21,6 +21,8 @@ export interface ServeOptions {
   readonly environment: Environment;
   /** Absent: a KUBECONFIG in the environment, otherwise the pod's own ServiceAccount. */
   readonly access?: Access;
+  /** As whom each function reaches the cluster, where several in one process are not the same. */
+  readonly accessOf?: (name: string) => Access;
   /** Absent: the settings say where the certificate of the admission port comes from. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
   /** Absent: all interfaces. */
@@ -44,7 +46,7 @@ export interface Running {
 const bodyBudget = 32 * 1024 * 1024;
 
 export async function serve(options: ServeOptions): Promise<Running> {
-  const { settings, log, metrics, transport, instances, closingMs } = prepare(options);
+  const { settings, log, metrics, transports, instances, closingMs } = prepare(options);
   const { host, tls: given } = options;
   const fronts: Front[] = [];
   let draining = false;
@@ -53,7 +55,9 @@ export async function serve(options: ServeOptions): Promise<Running> {
     draining = true;
     await closeFronts(fronts, graceMs);
     await Promise.all(instances.map(({ drain }) => drain()));
-    transport.close();
+    for (const transport of transports) {
+      transport.close();
+    }
   }
 
   async function open(front: FrontOptions): Promise<Front> {
@@ -90,7 +94,7 @@ interface Prepared {
   readonly settings: ProcessSettings;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly transport: Transport;
+  readonly transports: readonly Transport[];
   readonly instances: readonly Instance[];
   /** Long enough for every run under way to end. */
   readonly closingMs: number;
@@ -101,17 +105,25 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const { settings, configured } = readSettings(definitions, environment);
   const log = options.log ?? processLog(settings, environment);
   const metrics = createMetrics(version);
-  const transport = createTransport(access ?? lazyAccess(settings.KUBECONFIG));
+  const transports: Transport[] = [];
+  function connect(reach: Access): Transport {
+    const transport = createTransport(reach);
+    transports.push(transport);
+    return transport;
+  }
+  const common = connect(access ?? lazyAccess(settings.KUBECONFIG));
   const bodies = createBodyReader(bodyBudget);
   const reviews = { bodies: createBodyReader(settings.MAX_INFLIGHT_BYTES), maxBytes: settings.MAX_BODY_BYTES };
   const namespace = ownNamespace(settings);
-  const shared = { transport, metrics, version, bodies, reviews, namespace, now, observe: options.observe };
+  const shared = { metrics, version, bodies, reviews, namespace, now, observe: options.observe };
   const instances = configured.map((each) => {
     const config = options.tls === undefined ? each.config : withoutCertificate(each.config);
-    return createInstance({ ...shared, ...each, config, log: log.child({ function: each.definition.name }) });
+    const { name } = each.definition;
+    const transport = options.accessOf === undefined ? common : connect(options.accessOf(name));
+    return createInstance({ ...shared, ...each, transport, config, log: log.child({ function: name }) });
   });
   const closingMs = 5_000 + 1000 * Math.max(...configured.map((each) => each.settings.TIMEOUT_SECONDS));
-  return { settings, log, metrics, transport, instances, closingMs };
+  return { settings, log, metrics, transports, instances, closingMs };
 }
 
 /** Whoever gives the process a certificate keeps it, too. */

@@ -16,9 +16,8 @@ export function exemptionOf(
   isScale: boolean,
   { config, namespace }: { readonly config: Config; readonly namespace: string },
 ): Exemption | undefined {
-  const { SELF_USERNAME, EXEMPT_USERS, EXEMPT_GROUPS, EXEMPT_AUTOSCALERS } = config;
-  const own = SELF_USERNAME === undefined ? groups.includes(ownGroup(namespace)) : username === SELF_USERNAME;
-  if (own) {
+  const { EXEMPT_USERS, EXEMPT_GROUPS, EXEMPT_AUTOSCALERS } = config;
+  if (username === ownUser(config, namespace)) {
     return 'self';
   }
   if (EXEMPT_USERS.includes(username)) {
@@ -30,7 +29,7 @@ export function exemptionOf(
   return EXEMPT_AUTOSCALERS && isScale && autoscalers.includes(username) ? 'autoscaler' : undefined;
 }
 
-/** The group of all service accounts of a namespace. */
-export function ownGroup(namespace: string): string {
-  return `system:serviceaccounts:${namespace}`;
+/** Whom the API server takes us for when we suspend and restore. Other accounts of the namespace are of other functions. */
+export function ownUser({ SELF_USERNAME }: Config, namespace: string): string {
+  return SELF_USERNAME ?? `system:serviceaccount:${namespace}:freeze-check`;
 }

@@ -19,7 +19,7 @@ const deciding = {
   ),
   SELF_USERNAME: z.optional(
     text({
-      about: 'the one user that is never refused; absent: every service account of the own namespace',
+      about: 'the one user that is never refused; absent: the service account of the events role',
       example: 'system:serviceaccount:kube-reflex:freeze-check',
       pattern: name,
     }),

@@ -1,7 +1,7 @@
-import type { Admission, AdmissionRule, Site, Webhook } from '../../lib/function/define.ts';
+import type { Admission, AdmissionRule, MatchCondition, Site, Webhook } from '../../lib/function/define.ts';
 import type { Resource } from '../../lib/kube/resource.ts';
 import { admitWorkload } from './admission.ts';
-import { ownGroup } from './callers.ts';
+import { ownUser } from './callers.ts';
 import type { Config } from './config.ts';
 import { changeFreezes, freezeExceptions, group, maintenanceWindows, version, type PolicyKind } from './policy.ts';
 import { admitPolicy } from './policy-admission.ts';
@@ -116,15 +116,10 @@ function distinct(names: readonly string[]): string[] {
 }
 
 /** Spares the call where the answer is known. */
-function notOurselves(
-  { SELF_USERNAME }: Config,
-  namespace: string,
-): { readonly name: string; readonly expression: string } {
+function notOurselves(config: Config, namespace: string): MatchCondition {
+  const user = JSON.stringify(ownUser(config, namespace));
   return {
     name: 'not-ourselves',
-    expression:
-      SELF_USERNAME === undefined
-        ? `!(has(request.userInfo.groups) && ${JSON.stringify(ownGroup(namespace))} in request.userInfo.groups)`
-        : `!(has(request.userInfo.username) && request.userInfo.username == ${JSON.stringify(SELF_USERNAME)})`,
+    expression: `!(has(request.userInfo.username) && request.userInfo.username == ${user})`,
   };
 }

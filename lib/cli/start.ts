@@ -53,6 +53,7 @@ async function start(options: StartOptions, environment: Environment, log: Logge
       definitions,
       environment: { ...settings, POD_NAMESPACE: namespace },
       access,
+      ...(sandbox === undefined ? {} : { accessOf: (name) => actingAs({ name, namespace }, access) }),
       host: '127.0.0.1',
       tls: { cert, key },
       log,
@@ -104,6 +105,18 @@ async function openSandbox({ apiPort, rbac }: StartOptions): Promise<Sandbox> {
 
 function accessTo(sandbox: Sandbox | undefined, { kubeconfig }: StartOptions): Access {
   return sandbox === undefined ? clusterAccess(kubeconfig) : kubeconfigAccess(JSON.stringify(sandbox.kubeconfig));
+}
+
+/** In the sandbox each function is the account that it has in a cluster, with every right: webhooks know it from its users. */
+function actingAs({ name, namespace }: { readonly name: string; readonly namespace: string }, access: Access): Access {
+  const account = {
+    'impersonate-user': `system:serviceaccount:${namespace}:${name}`,
+    'impersonate-group': ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:masters'],
+  };
+  return async () => {
+    const reach = await access();
+    return { ...reach, headers: { ...reach.headers, ...account } };
+  };
 }
 
 /** In the sandbox examples stand in for required settings that nobody gave; KUBECONFIG alone never picks a cluster. */

@@ -304,19 +304,23 @@ describe('scaling and controllers', () => {
     expect(await gate.ask({ ...deletion(), name: '' })).toMatchObject({ allowed: false });
   });
 
-  it('FC-26 the function itself may write CronJobs', async () => {
+  it('FC-26 the function itself may write CronJobs, and no other account of its namespace', async () => {
     await frozen(everything, { target: { kinds: ['CronJob'] } });
     const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-reflex'];
-    const request = {
-      kind: { group: 'batch', version: 'v1', kind: 'CronJob' },
-      operation: 'CREATE',
-      object: { metadata: { name: 'report' } },
-      userInfo: { username: gate.user, groups },
-    } as const;
+    function writtenBy(account: string): Partial<AdmissionRequest> {
+      return {
+        kind: { group: 'batch', version: 'v1', kind: 'CronJob' },
+        operation: 'CREATE',
+        object: { metadata: { name: 'report' } },
+        userInfo: { username: `system:serviceaccount:kube-reflex:${account}`, groups },
+      };
+    }
+    const settings = { SELF_USERNAME: 'system:serviceaccount:kube-reflex:other' };
 
-    expect(await gate.ask(request)).toMatchObject({ allowed: true });
-    expect(await askWith({ SELF_USERNAME: gate.user }, request)).toMatchObject({ allowed: true });
-    expect(await askWith({ SELF_USERNAME: 'somebody' }, request)).toMatchObject({ allowed: false });
+    expect(await gate.ask(writtenBy('freeze-check'))).toMatchObject({ allowed: true });
+    expect(await gate.ask(writtenBy('istio-rollout'))).toMatchObject({ allowed: false });
+    expect(await askWith(settings, writtenBy('other'))).toMatchObject({ allowed: true });
+    expect(await askWith(settings, writtenBy('freeze-check'))).toMatchObject({ allowed: false });
   });
 
   it('FC-27 GitOps tools get one short line', async () => {
