@@ -38,9 +38,15 @@ export interface Coverage {
 
 export const emptyState: State = { pools: new Map(), namespaces: new Map(), hash: '' };
 
+/** Of what is written. A later release may mean something else by the same words, so that is looked for anew. */
+const schema = 1;
+
 /** Reads what was written; a part that cannot be read counts as absent. */
 export function readState(data: ConfigMap['data'] = {}): State {
   const config = parse(data['config.json']);
+  if (typeof config['schema'] === 'number' && config['schema'] > schema) {
+    return emptyState;
+  }
   const coverage = parse(data['coverage.json']);
   const rules = config['rules'] === undefined ? undefined : readRules(config['rules']);
   return {
@@ -65,7 +71,7 @@ export function formatState({
   extent,
 }: State): Record<string, string> {
   return {
-    'config.json': format({ hash, rules, problem, extent }),
+    'config.json': format({ schema, hash, rules, problem, extent }),
     'pools.json': format(sorted(pools)),
     'namespaces.json': format(sorted(namespaces)),
     ...(coverage === undefined ? {} : { 'coverage.json': format(coverage) }),

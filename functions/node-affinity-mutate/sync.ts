@@ -12,14 +12,15 @@ import { plan, poolsOf, withNamespaces, withPools, withRules } from './plan.ts';
 import { renderPolicy } from './render-policy.ts';
 import { adopt } from './snapshot.ts';
 import { hashOf, readRulesOf, seeCoverage, seeNamespaces, seePolicy, seePools } from './sources.ts';
-import { readState, type State } from './state.ts';
+import { emptyState, readState, type State } from './state.ts';
 
 /** Looks at what the wake is about and writes down what is new, for admission to read. */
 export async function sync(context: Context<Config>, wake: Wake): Promise<void> {
   const { kube, namespace } = context;
   const stored = await kube.get(configMaps, { namespace, name: stateConfigMap });
   const before = readState(stored?.data);
-  const { after, rules, skipped, failure } = await lookAround(context, before, lookFor(wake, stored !== undefined));
+  const isKnown = stored !== undefined && before !== emptyState;
+  const { after, rules, skipped, failure } = await lookAround(context, before, lookFor(wake, isKnown));
   const { steps } = plan({ stored, before, rules }, after, namespace);
   await kube.run({ steps, skipped });
   adopt(context, after);

@@ -1,0 +1,167 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { findFunctions } from '../../lib/cli/functions.ts';
+import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
+import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { openWorld as openDns } from '../coredns-sync/world.ts';
+import { World as MeshWorld } from '../istio-rollout/world.ts';
+import { openWorld as openPools } from '../node-affinity-mutate/world.ts';
+
+const { namespace } = standardSite;
+const opened: (() => PromiseLike<unknown>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((close) => close()));
+});
+
+type Data = Readonly<Record<string, string>>;
+
+function stateOf({ api }: Sandbox, name: string): ConfigMap {
+  const found = api.get(configMaps, `${name}-state`, namespace);
+  if (found === undefined) {
+    throw new Error(`${name} has no state`);
+  }
+  return structuredClone(found);
+}
+
+/** Puts the state in the words of another release. */
+async function rewrite(sandbox: Sandbox, name: string, change: (data: Data) => Data): Promise<Data> {
+  const state = stateOf(sandbox, name);
+  const data = change(state.data ?? {});
+  await sandbox.api.update(configMaps, { ...state, data } as ConfigMap);
+  return data;
+}
+
+/** A world of each function that keeps a state, after a first tick, and how its state says which schema it has. */
+const keepers: Readonly<Record<string, () => Promise<Keeper>>> = {
+  'coredns-sync': async () => {
+    const world = await openDns();
+    opened.push(() => world[Symbol.asyncDispose]());
+    await world.ingress('web', ['api.example.com']);
+    await world.tick();
+    return {
+      sandbox: world.sandbox,
+      tick: () => world.tick(),
+      versions: ({ schema }) => [Number(schema)],
+      withVersion: (data, version) => ({ ...data, schema: String(version), layout: '"of another kind"' }),
+    };
+  },
+  'istio-rollout': async () => {
+    const world = await MeshWorld.open();
+    opened.push(() => world.close());
+    await world.tick();
+    return {
+      sandbox: world.sandbox,
+      tick: () => world.tick(),
+      versions: (data) => Object.values(data).map((text) => (JSON.parse(text) as { readonly v: number }).v),
+      withVersion: (data, v) =>
+        Object.fromEntries(
+          Object.entries(data).map(([key, text]) => [key, JSON.stringify({ ...JSON.parse(text), v })]),
+        ),
+    };
+  },
+  'node-affinity-mutate': async () => {
+    const world = await openPools();
+    opened.push(() => world[Symbol.asyncDispose]());
+    await world.addNode('node-1');
+    await world.tick();
+    return {
+      sandbox: world.sandbox,
+      tick: async () => (await world.tell('Namespace', 'shop')).status,
+      versions: ({ 'config.json': text = '{}' }) => [(JSON.parse(text) as { readonly schema: number }).schema],
+      withVersion: (data, schema) => ({
+        ...data,
+        'config.json': JSON.stringify({ schema, rules: 'of another kind' }),
+        'pools.json': '{}',
+      }),
+    };
+  },
+};
+
+interface Keeper {
+  readonly sandbox: Sandbox;
+  /** Wakes the function; the status of its answer. */
+  readonly tick: () => Promise<number>;
+  readonly versions: (data: Data) => readonly number[];
+  readonly withVersion: (data: Data, version: number) => Data;
+}
+
+/** What a release does after a rollback from one that wrote another schema. */
+const rollback = {
+  // Both are caches, and both answer for what they have not got by looking.
+  'coredns-sync': 'looks at everything anew',
+  'node-affinity-mutate': 'looks at everything anew',
+  // Restarts are in flight by it.
+  'istio-rollout': 'refuses to touch it',
+} as const;
+
+describe('the state of a release', () => {
+  it('is one of those below for every function that keeps a ConfigMap', async () => {
+    const found = await findFunctions('functions');
+    const keeping = found.filter(({ definition: { config, keeps } }) =>
+      keeps?.(parseConfig(config, exampleEnvironment(config)), { namespace }).some(
+        ({ resource }) => resource === configMaps,
+      ),
+    );
+
+    expect(keeping.map(({ definition }) => definition.name)).toEqual(Object.keys(keepers).sort());
+  });
+
+  it.each(Object.entries(keepers))('%s says by which schema it is written', async (name, open) => {
+    const { sandbox, versions } = await open();
+
+    const found = versions(stateOf(sandbox, name).data ?? {});
+
+    expect(found).not.toEqual([]);
+    expect(new Set(found)).toEqual(new Set([1]));
+  });
+
+  it.each(Object.entries(keepers))('%s is written anew over one that an earlier release left', async (name, open) => {
+    const { sandbox, tick, versions, withVersion } = await open();
+    await rewrite(sandbox, name, (data) => withVersion(data, 0));
+
+    expect(await tick()).toBe(204);
+    expect(new Set(versions(stateOf(sandbox, name).data ?? {}))).toEqual(new Set([1]));
+  });
+
+  it.each(Object.entries(rollback).filter(([, does]) => does === 'looks at everything anew'))(
+    '%s is found out again after a rollback from a later one',
+    async (name) => {
+      const { sandbox, tick, versions, withVersion } = await opener(name)();
+      const before = stateOf(sandbox, name).data ?? {};
+      await rewrite(sandbox, name, (data) => withVersion(data, 2));
+
+      expect(await tick()).toBe(204);
+      const after = stateOf(sandbox, name).data ?? {};
+      expect(new Set(versions(after))).toEqual(new Set([1]));
+      expect(withoutTimes(after)).toMatchObject(withoutTimes(before));
+    },
+  );
+
+  it('istio-rollout refuses to touch one of a later release, and works again once it is gone', async () => {
+    const { sandbox, tick, withVersion } = await opener('istio-rollout')();
+    const later = await rewrite(sandbox, 'istio-rollout', (data) => withVersion(data, 2));
+
+    const refused = await tick();
+    const kept = stateOf(sandbox, 'istio-rollout').data;
+    await sandbox.api.remove(configMaps, { name: 'istio-rollout-state', namespace });
+
+    expect(refused).toBe(503);
+    expect(kept).toEqual(later);
+    expect(await tick()).toBe(204);
+  });
+});
+
+function opener(name: string): () => Promise<Keeper> {
+  const open = keepers[name];
+  if (open === undefined) {
+    throw new Error(`there is no world of ${name}`);
+  }
+  return open;
+}
+
+function withoutTimes(data: Data): Data {
+  const time = /\d{4}-\d{2}-\d{2}T[\d:.]+Z/g;
+  return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, text.replaceAll(time, 'T')]));
+}
