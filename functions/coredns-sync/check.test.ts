@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkConfiguration, checkFiles, isSound } from './check.ts';
 import { renderModes } from './render.ts';
+import { renderingOf } from './testing/rendering.ts';
 
 const good = '# Comment\nrewrite name exact a.example.com t.svc.cluster.local.\n';
 
@@ -35,9 +36,9 @@ describe('the check of a rendering', () => {
   it.each(renderModes)('tells the one rule that spoils a text in %s mode', (mode) => {
     const rule = { host: 'a.example.com', match: 'exact', target: 't.svc.' } as const;
 
-    expect(isSound(rule, mode)).toBe(true);
-    expect(isSound({ ...rule, host: 'a\nforward . evil' }, mode)).toBe(false);
-    expect(isSound({ ...rule, target: 't.svc. #' }, mode)).toBe(false);
+    expect(isSound(rule, renderingOf(mode))).toBe(true);
+    expect(isSound({ ...rule, host: 'a\nforward . evil' }, renderingOf(mode))).toBe(false);
+    expect(isSound({ ...rule, target: 't.svc. #' }, renderingOf(mode))).toBe(false);
   });
 });
 

@@ -1,5 +1,6 @@
+import { grammars, patternLimit } from './check-grammar.ts';
 import { parseCorefile, CorefileError, type KnownFiles, type ServerBlock } from './corefile/parse.ts';
-import { renderRules, type Files, type RenderMode } from './render.ts';
+import { dataExtensions, renderRules, type Files, type Rendering } from './render.ts';
 import type { Rule } from './rule.ts';
 
 /** Why a text must not be written. */
@@ -9,34 +10,14 @@ export interface Problem {
   readonly message: string;
 }
 
-/** CoreDNS refuses longer ones, and with them its whole configuration. */
-const patternLimit = 10_000;
-
-const name = '[a-z0-9-]+(?:\\.[a-z0-9-]+)*';
-const label = '\\[a-z0-9-\\]\\[a-z0-9_-\\]\\*\\\\\\.';
-const escapedName = '[a-z0-9-]+(?:\\\\\\.[a-z0-9-]+)*';
-const pattern = `\\^(?:${label}|\\(\\?:${label}\\)\\+)?(?:${escapedName}|\\(\\?:${escapedName}(?:\\|${escapedName})+\\))\\\\\\.\\$`;
-
-/** Every line that a rendering may consist of. All patterns of this grammar are RE2: no look-around, no references. */
-const grammar: readonly RegExp[] = [
-  /^# [ -~]*$/,
-  new RegExp(`^rewrite name exact ${name} ${name}\\.$`),
-  new RegExp(`^rewrite name regex ${pattern} ${name}\\. answer auto$`),
-  /^template IN (?:A|AAAA) \{$/,
-  new RegExp(`^ {4}match ${pattern}$`),
-  new RegExp(`^ {4}answer "\\{\\{ \\.Question\\.Name \\}\\} \\d+ IN CNAME ${name}\\."$`),
-  /^ {4}fallthrough$/,
-  /^\}$/,
-];
-
 /** Checks a rendering by itself: nothing but lines of the known forms, each short enough, braces in pairs. */
 export function checkFiles(files: Files): readonly Problem[] {
   return Object.entries(files).flatMap(([file, text]) => [...checkLines(file, text), ...checkBlock(file, text)]);
 }
 
 /** May this rule be rendered at all? The last sieve behind the checks of hosts and targets. */
-export function isSound(rule: Rule, mode: RenderMode): boolean {
-  return checkFiles(renderRules([rule], { mode, key: 'rule' })).length === 0;
+export function isSound(rule: Rule, rendering: Rendering): boolean {
+  return checkFiles(renderRules([rule], { ...rendering, key: 'rule.server' })).length === 0;
 }
 
 /**
@@ -60,33 +41,39 @@ function checkLines(file: string, text: string): readonly Problem[] {
     .split('\n')
     .slice(0, -1)
     .flatMap((line, index) => {
-      const message = lineProblem(line);
+      const message = lineProblem(line, kindOf(file));
       return message === undefined ? [] : [{ file, line: index + 1, message }];
     });
 }
 
-function lineProblem(line: string): string | undefined {
+/** What a file holds; all but the imported text are data beside it. */
+function kindOf(file: string): keyof typeof grammars {
+  return dataExtensions.find((extension) => file.endsWith(`.${extension}`)) ?? 'imported';
+}
+
+function lineProblem(line: string, kind: keyof typeof grammars): string | undefined {
   if (line.length >= patternLimit && line.split(' ').some((word) => word.length >= patternLimit)) {
     return `a pattern of ${patternLimit} bytes or more`;
   }
-  return grammar.some((form) => form.test(line)) ? undefined : 'not a line that we render';
+  return grammars[kind].some((form) => form.test(line)) ? undefined : 'not a line that we render';
 }
 
 function checkBlock(file: string, text: string): readonly Problem[] {
   if (!text.endsWith('\n')) {
     return [{ file, message: 'the last line does not end' }];
   }
-  return checkConfiguration(`. {\nimport /${file}\n}\n`, new Map(), new Map([[`/${file}`, text]]));
+  const around = { imported: `. {\nimport /${file}\n}\n`, blocks: `import /${file}\n`, hosts: '', zone: '' };
+  return checkConfiguration(around[kindOf(file)], new Map(), new Map([[`/${file}`, text]]));
 }
 
 /**
- * Our files hold directives, never a key or a brace of a block. Imported beside the blocks instead of inside one, a rule
+ * Files of rules hold directives, never a key or a brace of a block. Imported beside the blocks instead of inside one, a rule
  * would become the name of a zone that fails for everybody.
  */
 function misplaced(blocks: readonly ServerBlock[], ours: KnownFiles): readonly Problem[] {
   return blocks.flatMap(({ keys, open, close }) =>
     [keys[0], open, close].flatMap((token) =>
-      token !== undefined && ours.has(token.file)
+      token !== undefined && ours.has(token.file) && kindOf(token.file) === 'imported'
         ? [{ file: token.file, line: token.line, message: 'the text does not stand inside a server block' }]
         : [],
     ),

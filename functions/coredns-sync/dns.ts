@@ -1,12 +1,19 @@
 import type { Context } from '../../lib/function/define.ts';
 import { Refusal } from '../../lib/kube/refusal.ts';
-import { configMaps, daemonSets, deployments, services, type Deployment } from '../../lib/kube/resource.ts';
+import {
+  configMaps,
+  daemonSets,
+  deployments,
+  services,
+  type Deployment,
+  type Service,
+} from '../../lib/kube/resource.ts';
 import { checkConfiguration } from './check.ts';
 import type { Config } from './config.ts';
 import { customConfigMap, knownFiles } from './integration/detect.ts';
 import { corednsContainer } from './integration/mount.ts';
-import type { DnsObjects } from './integration/types.ts';
-import { integrationOptions, type Policy } from './policy.ts';
+import type { DnsFacts, DnsObjects } from './integration/types.ts';
+import { integrationOptions, policyOf, targetServices, type Policy } from './policy.ts';
 import { renderRules, shardKey } from './render.ts';
 import { shardName } from './shard.ts';
 import { upTo } from './store.ts';
@@ -21,7 +28,8 @@ export interface Dns {
 const nodeLocalName = 'node-local-dns';
 const kubeDnsName = 'kube-dns';
 
-export async function observeDns({ kube, config }: Context<Config>): Promise<Dns> {
+export async function observeDns(context: Context<Config>, last?: DnsFacts): Promise<Dns> {
+  const { kube, config } = context;
   const namespace = config.COREDNS_NAMESPACE;
   const forbidden: string[] = [];
 
@@ -47,12 +55,13 @@ export async function observeDns({ kube, config }: Context<Config>): Promise<Dns
   }
 
   const stubs = config.NODELOCAL_MODE === 'stubdomains';
-  const [corefile, custom, running, local, daemon, kubeDns, service] = await Promise.all([
+  const [corefile, custom, running, local, daemon, targets, kubeDns, service] = await Promise.all([
     configMap(config.COREDNS_CONFIGMAP_NAME),
     configMap(customConfigMap),
     readable('Deployments', deployment),
     configMap(nodeLocalName),
     readable(`DaemonSet ${nodeLocalName}`, () => kube.get(daemonSets, { namespace, name: nodeLocalName })),
+    readTargets(context),
     stubs ? configMap(kubeDnsName) : undefined,
     stubs ? readable('Service kube-dns', () => kube.get(services, { namespace, name: kubeDnsName })) : undefined,
   ]);
@@ -62,10 +71,28 @@ export async function observeDns({ kube, config }: Context<Config>): Promise<Dns
       custom,
       deployment: running,
       nodeLocal: local ?? daemon,
+      targets,
+      last,
+      at: kube.serverTime() ?? context.now(),
       ...(stubs ? { kubeDns: { configMap: kubeDns, service } } : {}),
     },
     forbidden,
   };
+}
+
+/** What we may not see is taken to be there. */
+async function readTargets({ kube, config }: Context<Config>): Promise<ReadonlyMap<string, Service | 'missing'>> {
+  const found = targetServices(policyOf(config)).map(async ({ target, ...place }) => {
+    try {
+      return [[target, (await kube.get(services, place)) ?? 'missing'] as const];
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 403) {
+        return [];
+      }
+      throw error;
+    }
+  });
+  return new Map((await Promise.all(found)).flat());
 }
 
 /**

@@ -33,20 +33,21 @@ export async function fullPass(context: Context<Config>, policy: Policy): Promis
     await cleanUp(context, policy);
     return;
   }
-  const dns = await observeDns(context);
+  const dns = await observeDns(context, state.facts);
   const { hosts, facts } = await converge(context, policy, dns);
   const found = await integrate(context, policy, { dns, hosts });
   if (context.config.RENDER_ONLY) {
     await reportPreview(context, hosts);
   }
   if (decisive(found) !== decisive(facts)) {
-    await converge(context, policy, await observeDns(context));
+    await converge(context, policy, await observeDns(context, found));
   }
 }
 
 /** The facts that decide how rules are rendered and spread. */
-function decisive({ version, redispatch, shards, volume, placement }: DnsFacts): string {
-  return JSON.stringify([version, redispatch, shards, volume, placement]);
+function decisive({ version, redispatch, shards, volume, mount, placement, ...facts }: DnsFacts): string {
+  const { occupied, addresses, blocks } = facts;
+  return JSON.stringify([version, redispatch, shards, volume, mount, placement, occupied, addresses, blocks]);
 }
 
 /** The Corefile or the Deployment changed: what CoreDNS reads is checked, the sources are not. */
@@ -61,7 +62,10 @@ export async function checkDns(context: Context<Config>, _wake: Wake): Promise<v
       return;
     }
     const claims = [...shards.values()].flatMap((shard) => shard.claims ?? []);
-    const found = await integrate(context, policy, { dns: await observeDns(context), hosts: claims });
+    const found = await integrate(context, policy, {
+      dns: await observeDns(context, state.facts),
+      hosts: claims,
+    });
     if (state.facts === undefined || decisive(found) !== decisive(state.facts)) {
       await fullPass(context, policy);
       return;

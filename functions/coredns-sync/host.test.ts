@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { checkFiles } from './check.ts';
 import { isRefused, parseHost, parseTarget, type HostPolicy } from './host.ts';
 import { renderModes, renderRules } from './render.ts';
+import { renderingOf } from './testing/rendering.ts';
 import { hostKey, type Rule } from './rule.ts';
 import { junkHost } from './testing/junk.ts';
 
@@ -114,8 +115,9 @@ describe('a million generated hosts and targets', () => {
   it.each(renderModes)('give only lines of the known forms in %s mode', (mode) => {
     const names = [...targets];
     const rules = [...accepted.values()].map((rule, index) => ({ ...rule, target: names[index % 7] ?? target }));
+    const addresses = { [names[0] ?? '']: ['10.0.0.1'] };
 
-    expect(checkFiles(renderRules(rules, { mode, key: 'k' }))).toEqual([]);
+    expect(checkFiles(renderRules(rules, { ...renderingOf(mode, { addresses }), key: 'k.server' }))).toEqual([]);
   });
 });
 

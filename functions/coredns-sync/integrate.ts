@@ -1,6 +1,5 @@
 import type { Context } from '../../lib/function/define.ts';
 import { Refusal } from '../../lib/kube/refusal.ts';
-import { services } from '../../lib/kube/resource.ts';
 import type { Config } from './config.ts';
 import type { Dns } from './dns.ts';
 import { planIntegration } from './integration.ts';
@@ -9,6 +8,7 @@ import { countDrift, showConditions } from './metrics.ts';
 import { memoryOf } from './memory.ts';
 import { sorted } from './pass.ts';
 import { integrationOptions, type Policy } from './policy.ts';
+import { modeFor } from './rendering.ts';
 import type { Host } from './rule.ts';
 import { readState, writeState, type Conditions, type State } from './state.ts';
 
@@ -41,7 +41,7 @@ export async function integrate(
     ...Object.fromEntries(integration.conditions.map(({ type, message }) => [type, message])),
     ...contendedCondition(heals.contended),
     ...forbiddenCondition(dns),
-    ...(await missingTargets(context, policy)),
+    ...modeCondition(policy, integration.facts, hosts),
   };
   await save(context, { facts: integration.facts, heals: heals.times, conditions });
   for (const { component, step } of permitted) {
@@ -128,6 +128,12 @@ function contendedCondition(components: readonly Component[]): Conditions {
   return components.length === 0 ? {} : { Contended: message };
 }
 
+/** The wanted mode is not possible here, or not yet. */
+function modeCondition(policy: Policy, facts: DnsFacts, hosts: readonly Host[]): Conditions {
+  const { why } = modeFor(policy, facts, { shards: 1, hosts });
+  return why === undefined ? {} : { RenderMode: `${why}; rules are written as templates` };
+}
+
 function forbiddenCondition({ forbidden }: Dns): Conditions {
   return forbidden.length === 0 ? {} : { DnsForbidden: `may not read ${forbidden.join(', ')}` };
 }
@@ -138,31 +144,4 @@ function refusedMessage(error: unknown): string {
     return error.message;
   }
   throw error;
-}
-
-/** Rules that lead to a Service that is not there help nobody, but taking them away would not either. */
-async function missingTargets({ kube }: Context<Config>, { mappings, config }: Policy): Promise<Conditions> {
-  const inside = new RegExp(`^([a-z0-9-]+)\\.([a-z0-9-]+)\\.svc\\.${config.CLUSTER_DOMAIN.replaceAll('.', '\\.')}\\.$`);
-  const missing: string[] = [];
-  for (const target of new Set(mappings.map((mapping) => mapping.target))) {
-    const [, name, namespace] = inside.exec(target) ?? [];
-    const known = name === undefined || namespace === undefined || (await exists(kube, { name, namespace }));
-    missing.push(...(known ? [] : [target]));
-  }
-  return missing.length === 0 ? {} : { TargetMissing: `no Service behind ${missing.join(', ')}` };
-}
-
-/** What we may not see is taken to be there. */
-async function exists(
-  kube: Context['kube'],
-  place: { readonly name: string; readonly namespace: string },
-): Promise<boolean> {
-  try {
-    return (await kube.get(services, place)) !== undefined;
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 403) {
-      return true;
-    }
-    throw error;
-  }
 }

@@ -1,5 +1,7 @@
-import { addImports } from './corefile/import.ts';
+import { addImportAfter, addImports } from './corefile/import.ts';
 import { putInline } from './corefile/inline.ts';
+import { parseCorefile } from './corefile/parse.ts';
+import { blocksPattern, frameOf, importsBlocks, rootBlockOf } from './integration/blocks.ts';
 import { corefilePatch, invalid, isReading, ownImport, readCorefile, type Reading } from './integration/corefile.ts';
 import { blindFacts, factsOf } from './integration/facts.ts';
 import { isRolledOut, observeMount, planMount } from './integration/mount.ts';
@@ -26,12 +28,13 @@ export function planIntegration(
   const reading = readCorefile(observed, options, hosts);
   const mount = observed.deployment === undefined ? undefined : observeMount(observed.deployment, options);
   const nodeLocal = planNodeLocal(observed, options, hosts);
+  const targets = adviceOnTargets(observed);
   if (!isReading(reading)) {
-    const conditions = [reading, ...nodeLocal.conditions];
+    const conditions = [reading, ...targets.conditions, ...nodeLocal.conditions];
     return { facts: blindFacts(observed, mount, options), steps: permitted(nodeLocal.steps, options), conditions };
   }
   const facts = factsOf(reading, mount, observed, options);
-  const parts = [adviceOn(reading), planPlacement(facts, reading, observed, options), nodeLocal];
+  const parts = [adviceOn(reading), planPlacement(facts, reading, observed, options), targets, nodeLocal];
   return {
     facts,
     steps: permitted(
@@ -105,7 +108,11 @@ function planImport(facts: DnsFacts, reading: Reading, observed: DnsObjects, opt
     return { steps, conditions: [rollingOut] };
   }
   try {
-    const edited = addImports(reading.text, reading.files, reading.wanted, ownImport(options));
+    const edited = addBlocks(
+      addImports(reading.text, reading.files, reading.wanted, ownImport(options)),
+      reading,
+      options,
+    );
     const step = corefilePatch(corefile, edited, 'CoreDNS imports the rules');
     return {
       steps: edited === reading.text ? steps : [...steps, { component: 'import_statement', step }],
@@ -114,6 +121,15 @@ function planImport(facts: DnsFacts, reading: Reading, observed: DnsObjects, opt
   } catch (error) {
     return { steps, conditions: [invalid(error)] };
   }
+}
+
+/** With `zoneblocks` one more import, beside the blocks. It stays when the mode changes, since an empty one does no harm. */
+function addBlocks(text: string, reading: Reading, options: IntegrationOptions): string {
+  if (options.renderMode !== 'zoneblocks' || importsBlocks(reading, options) || frameOf(reading) === undefined) {
+    return text;
+  }
+  const root = rootBlockOf({ ...reading, configuration: parseCorefile(text, reading.files) });
+  return addImportAfter(text, reading.files, { close: root?.close }, { pattern: blocksPattern(options) });
 }
 
 const rollingOut: DnsCondition = {
@@ -132,4 +148,11 @@ function adviceOn({ configuration, wanted }: Reading): Part {
   const reloads = configuration.blocks.some(({ directives }) => directives.some(({ name }) => name.text === 'reload'));
   const message = 'the Corefile has no reload: CoreDNS sees new rules only after a restart';
   return { steps: [], conditions: blocks.length > 0 && !reloads ? [{ type: 'NoReload', message }] : [] };
+}
+
+/** Rules that lead to a Service that is not there help nobody, but taking them away would not either. */
+function adviceOnTargets({ targets = new Map() }: DnsObjects): Part {
+  const missing = [...targets].flatMap(([target, service]) => (service === 'missing' ? [target] : []));
+  const message = `no Service behind ${missing.join(', ')}`;
+  return { steps: [], conditions: missing.length === 0 ? [] : [{ type: 'TargetMissing', message }] };
 }

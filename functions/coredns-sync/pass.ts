@@ -5,8 +5,8 @@ import type { DnsFacts } from './integration/types.ts';
 import { mostShardBytes } from './limit.ts';
 import type { Policy } from './policy.ts';
 import type { SourceRecord } from './record.ts';
+import { maySpread, renderingFor } from './rendering.ts';
 import { compareBytes, hostKey } from './rule.ts';
-import { modeFor } from './shard-plan.ts';
 import { estimateBytes, rulesIn, shardOf, type Shard } from './shard.ts';
 import type { Listed, Unread } from './sources/list.ts';
 import type { Conditions, Layout, State, Summary } from './state.ts';
@@ -123,8 +123,7 @@ export function hostsIn(shard: Shard, policy: Policy): readonly string[] {
 }
 
 function sizeOf({ policy, facts }: Seen, claims: readonly Claim[]): number {
-  const { mode } = modeFor(policy, facts, { shards: 1, claims });
-  return estimateBytes(claims, policy, mode);
+  return estimateBytes(claims, policy, renderingFor(policy, facts, { shards: 1, hosts: claims }));
 }
 
 function layoutFor({ policy, facts, state }: Seen, bytes: number, records: readonly SourceRecord[]): Layout {
@@ -133,15 +132,18 @@ function layoutFor({ policy, facts, state }: Seen, bytes: number, records: reado
   // Hashing spreads unevenly, and rules grow: a quarter is left free.
   const needed = Math.ceil((bytes * 1.25) / config.SHARD_BYTES);
   return {
-    shards: resized(needed, layout.shards, mostShards(config.MAX_SHARDS, facts, layout)),
+    shards: resized(needed, layout.shards, mostShards(policy, facts, layout)),
     buckets: bucketsFor(records, layout.buckets),
   };
 }
 
 /** No shard that CoreDNS does not mount. Where the volume is gone for the moment, what there is stays. */
-function mostShards(maxShards: number, facts: DnsFacts | undefined, layout: Layout): number {
+function mostShards(policy: Policy, facts: DnsFacts | undefined, layout: Layout): number {
+  if (!maySpread(policy, facts)) {
+    return 1;
+  }
   const mounted = 2 ** Math.floor(Math.log2(facts?.shards ?? 1));
-  return Math.min(maxShards, facts?.volume === true ? mounted : Math.max(mounted, layout.shards));
+  return Math.min(policy.config.MAX_SHARDS, facts?.volume === true ? mounted : Math.max(mounted, layout.shards));
 }
 
 function largestShard(
@@ -151,10 +153,9 @@ function largestShard(
   { shards }: Layout,
 ): number {
   const parts = Map.groupBy(claims, (claim) => shardOf(hostKey(claim), shards));
-  const sizes = [...parts.values()].map((part) => {
-    const { mode } = modeFor(policy, facts, { shards, claims: part });
-    return estimateBytes(part, policy, mode);
-  });
+  const sizes = [...parts.values()].map((part) =>
+    estimateBytes(part, policy, renderingFor(policy, facts, { shards, hosts: part })),
+  );
   return Math.max(0, ...sizes);
 }
 

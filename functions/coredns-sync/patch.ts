@@ -9,6 +9,8 @@ export interface Content {
   readonly data: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** Keys of the data that were ours and must be gone. */
+  readonly obsolete?: readonly string[];
 }
 
 export type WriteStep = CreateStep | PatchStep;
@@ -18,12 +20,15 @@ export type WriteStep = CreateStep | PatchStep;
  * Keys, labels and annotations of others stay as they are.
  */
 export function writeConfigMap(current: ConfigMap | undefined, content: Content, why: string): WriteStep | undefined {
-  const { namespace, name, data, labels, annotations } = content;
+  const { namespace, name, data, labels, annotations, obsolete = [] } = content;
   if (current === undefined) {
     const object: ConfigMap = { metadata: { namespace, name, labels, annotations }, data };
     return { do: 'create', resource: configMaps, object, brief: true, why };
   }
-  const operations = [
+  const operations: readonly Operation[] = [
+    ...obsolete
+      .filter((key) => current.data?.[key] !== undefined)
+      .map((key) => ({ op: 'remove' as const, path: pointer('data', key) })),
     ...additions(['data'], current.data, data),
     ...additions(['metadata', 'labels'], current.metadata?.labels, labels),
     ...additions(['metadata', 'annotations'], current.metadata?.annotations, annotations),

@@ -1,7 +1,7 @@
 import type { Permission } from '../../lib/function/define.ts';
 import type { Config } from './config.ts';
 import { customConfigMap } from './integration/detect.ts';
-import { policyOf, type Policy } from './policy.ts';
+import { policyOf, targetServices, type Policy } from './policy.ts';
 import { shardName } from './shard.ts';
 import { gatewayGroup } from './sources/gateway.ts';
 import { sourcesOf } from './sources/index.ts';
@@ -81,7 +81,8 @@ function dnsRights({ config }: Policy): readonly Permission[] {
       verbs: ['get'],
       scope,
     },
-    { groups: ['apps'], resources: ['deployments'], verbs: ['get', 'list'], scope },
+    { groups: ['apps'], resources: ['deployments'], names: [config.COREDNS_DEPLOYMENT_NAME], verbs: ['get'], scope },
+    { groups: ['apps'], resources: ['deployments'], verbs: ['list'], scope }, // to find one of another name
     { groups: ['apps'], resources: ['daemonsets'], names: ['node-local-dns'], verbs: ['get'], scope },
     ...(stubs ? [{ groups: [''], resources: ['services'], names: ['kube-dns'], verbs: ['get'], scope }] : []),
     ...(configures
@@ -93,27 +94,27 @@ function dnsRights({ config }: Policy): readonly Permission[] {
             verbs: ['patch'],
             scope,
           },
-          { groups: ['apps'], resources: ['deployments'], verbs: ['patch'], scope },
+          {
+            groups: ['apps'],
+            resources: ['deployments'],
+            names: [config.COREDNS_DEPLOYMENT_NAME],
+            verbs: ['patch'],
+            scope,
+          },
         ]
       : []),
   ];
 }
 
-function extraRights({ config, mappings }: Policy): readonly Permission[] {
+/** Services by name in the whole cluster, since a Role in the namespace of one that is not there yet could not be installed. */
+function extraRights(policy: Policy): readonly Permission[] {
+  const { config } = policy;
   const scope = { namespaces: [config.COREDNS_NAMESPACE] };
-  const targets = mappings.flatMap(({ target }) => /^([a-z0-9-]+)\.[a-z0-9-]+\.svc\./.exec(target)?.[1] ?? []);
+  const names = [...new Set(targetServices(policy).map(({ name }) => name))];
   return [
-    ...(targets.length === 0
+    ...(names.length === 0
       ? []
-      : [
-          {
-            groups: [''],
-            resources: ['services'],
-            names: [...new Set(targets)],
-            verbs: ['get'],
-            scope: 'cluster' as const,
-          },
-        ]),
+      : [{ groups: [''], resources: ['services'], names, verbs: ['get'], scope: 'cluster' as const }]),
     ...(config.TOUCH_PODS ? [{ groups: [''], resources: ['pods'], verbs: ['list', 'patch'], scope }] : []),
   ];
 }

@@ -67,6 +67,21 @@ export function integrationOptions({ config, mappings }: Policy): IntegrationOpt
   };
 }
 
+/** The Services that targets are the names of, each once. */
+export function targetServices({ mappings, config }: Policy): readonly TargetService[] {
+  const inside = new RegExp(`^([a-z0-9-]+)\\.([a-z0-9-]+)\\.svc\\.${config.CLUSTER_DOMAIN.replaceAll('.', '\\.')}\\.$`);
+  return [...new Set(mappings.map(({ target }) => target))].flatMap((target) => {
+    const [, name, namespace] = inside.exec(target) ?? [];
+    return name === undefined || namespace === undefined ? [] : [{ target, name, namespace }];
+  });
+}
+
+interface TargetService {
+  readonly target: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
 function mapped(of: Mapping['of'], mappings: readonly ClassMapping[]): readonly Mapping[] {
   return mappings.map((mapping) => ({ ...mapping, of }));
 }

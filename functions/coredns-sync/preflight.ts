@@ -7,7 +7,7 @@ import { obstacle, observeDns, type Dns } from './dns.ts';
 import { planIntegration } from './integration.ts';
 import { permissionsOf } from './permissions.ts';
 import { integrationOptions, policyOf, type Policy } from './policy.ts';
-import { modeFor } from './shard-plan.ts';
+import { modeFor } from './rendering.ts';
 import { readShard } from './shard.ts';
 import { sourcesOf } from './sources/index.ts';
 import { readState, writeState } from './state.ts';
@@ -31,7 +31,7 @@ export async function keepPreflight(context: Context<Config>): Promise<void> {
 
 async function preflight(context: Context<Config>): Promise<readonly Check[]> {
   const policy = policyOf(context.config);
-  const dns = await observeDns(context);
+  const dns = await observeDns(context, (await readState(context)).facts);
   return [
     ...checkDnsObjects(dns, policy),
     await checkOwner(context, policy),
@@ -43,7 +43,7 @@ async function preflight(context: Context<Config>): Promise<readonly Check[]> {
 function checkDnsObjects(dns: Dns, policy: Policy): readonly Check[] {
   const { facts, conditions } = planIntegration(dns.objects, integrationOptions(policy), []);
   const broken = obstacle(dns, policy);
-  const { why } = modeFor(policy, facts, { shards: policy.config.MAX_SHARDS, claims: [] });
+  const { why } = modeFor(policy, facts, { shards: 1, hosts: [] });
   return [
     dns.objects.deployment === undefined
       ? {

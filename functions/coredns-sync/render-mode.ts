@@ -11,6 +11,14 @@ export interface ModeQuestion {
   readonly version?: string | undefined;
   /** A block that must answer can't resolve the targets by itself. */
   readonly redispatch: boolean;
+  /** ConfigMaps that the rules are spread over. */
+  readonly shards: number;
+  /** CoreDNS finds files of ours where we say. */
+  readonly mounted: boolean;
+  /** Plugins that somebody else uses in a block that must answer. */
+  readonly occupied: readonly string[];
+  /** CoreDNS imports blocks of ours. */
+  readonly blocks: boolean;
 }
 
 export interface ModeChoice {
@@ -21,31 +29,70 @@ export interface ModeChoice {
 
 /** `answer auto`, without which the answer to a matched pattern has the wrong name. */
 const answerAuto = '1.8.4';
+/** `fallthrough` of `file`, without which it would deny every name but our hosts. */
+const fileFallthrough = '1.12.2';
+/** `fallthrough_unsupported` of `hosts`. */
+const hostsOtherTypes = '1.14.7';
+
+/** Modes whose rules can't be spread over several ConfigMaps. */
+const lone: readonly RenderMode[] = ['hosts', 'zone', 'zoneblocks'];
 
 /** `template` works on every version and in every block; the others where they are known to work. */
 export function chooseMode({ setting, ...question }: ModeQuestion): ModeChoice {
   const auto = question.hosts > question.exactMaxHosts ? 'grouped' : 'exact';
   const wanted = setting === 'auto' ? auto : setting;
-  const obstacle = wanted === 'template' ? undefined : obstacleTo(wanted, question);
+  const obstacle = obstacles[wanted](question) ?? (lone.includes(wanted) ? obstacleToFiles(question) : undefined);
   if (obstacle === undefined) {
     return { mode: wanted };
   }
   return { mode: 'template', ...(setting === 'auto' ? {} : { why: `RENDER_MODE=${setting}: ${obstacle}` }) };
 }
 
-function obstacleTo(
-  mode: RenderMode,
-  { wildcards, version, redispatch }: Omit<ModeQuestion, 'setting'>,
-): string | undefined {
-  if (redispatch) {
-    return 'a server block that must answer can not resolve the targets by itself';
+/** May rules of this mode be spread over several ConfigMaps? */
+export function isSpreadable(mode: RenderMode): boolean {
+  return !lone.includes(mode);
+}
+
+/** Does `hosts` of this version pass on questions for anything but addresses, when told to? */
+export function passesOtherTypes(version: string | undefined): boolean {
+  return version !== undefined && isAtLeast(version, hostsOtherTypes);
+}
+
+type Question = Omit<ModeQuestion, 'setting'>;
+
+const obstacles: Readonly<Record<RenderMode, (question: Question) => string | undefined>> = {
+  exact: (question) => obstacleToRewriting(question) ?? (question.wildcards ? obstacleToPatterns(question) : undefined),
+  grouped: (question) => obstacleToRewriting(question) ?? obstacleToPatterns(question),
+  template: () => undefined,
+  hosts: ({ occupied }) =>
+    occupied.includes('hosts') ? 'a server block has a hosts plugin already, and can have only one' : undefined,
+  zone: ({ occupied, version }) =>
+    occupied.includes('file')
+      ? 'a server block has a file plugin already, which would begin to pass on what it denies'
+      : obstacleOfAge(version, fileFallthrough, 'a zone that passes on other names needs'),
+  zoneblocks: ({ blocks }) =>
+    blocks ? undefined : 'the Corefile does not import our blocks yet, or has no plain forward that they could use',
+};
+
+function obstacleToRewriting({ redispatch }: Question): string | undefined {
+  return redispatch ? 'a server block that must answer can not resolve the targets by itself' : undefined;
+}
+
+function obstacleToPatterns({ version }: Question): string | undefined {
+  return obstacleOfAge(version, answerAuto, 'patterns need');
+}
+
+function obstacleToFiles({ shards, mounted }: Question): string | undefined {
+  if (!mounted) {
+    return 'CoreDNS does not mount our ConfigMap at MOUNT_PATH yet, or gets the rules in another way';
   }
-  if (mode === 'exact' && !wildcards) {
-    return undefined;
-  }
-  return version !== undefined && isAtLeast(version, answerAuto)
+  return shards > 1 ? 'the rules are still spread over several ConfigMaps' : undefined;
+}
+
+function obstacleOfAge(version: string | undefined, least: string, needs: string): string | undefined {
+  return version !== undefined && isAtLeast(version, least)
     ? undefined
-    : `patterns need CoreDNS ${answerAuto}, this is ${version ?? 'an unknown version'}`;
+    : `${needs} CoreDNS ${least}, this is ${version ?? 'an unknown version'}`;
 }
 
 function isAtLeast(version: string, least: string): boolean {

@@ -17,7 +17,11 @@ const patternBytes = 9_400;
 /** A label that a wildcard covers: any but those that start with an underscore, which are never names of web servers. */
 const label = '[a-z0-9-][a-z0-9_-]*\\.';
 
-const prefixes: Readonly<Record<Match, string>> = { exact: '', label, suffix: `(?:${label})+` };
+/** Any label at all, of a name that is known to be right. */
+export const anyLabel = '[^.]+\\.';
+
+/** What stands before the domain of a rule. */
+export const prefixes: Readonly<Record<Match, string>> = { exact: '', label, suffix: `(?:${label})+` };
 
 /** The groups in the order in which CoreDNS must try them: exact names, then wildcards from the longest domain to the shortest. */
 export function groupRules(rules: readonly Rule[]): readonly Group[] {

@@ -5,6 +5,7 @@ import { stableHash } from './hash.ts';
 import { chooseMode } from './render-mode.ts';
 import { renderModes, renderRules, shardKey } from './render.ts';
 import type { Match, Rule } from './rule.ts';
+import { renderingOf } from './testing/rendering.ts';
 import { arbitraryRules } from './testing/rules.ts';
 
 const target = 'ingress.web.svc.cluster.local.';
@@ -14,8 +15,28 @@ function rule(text: string, match: Match = text.startsWith('*.') ? 'label' : 'ex
 }
 
 function render(rules: readonly Rule[], mode: (typeof renderModes)[number]): string[] {
-  const text = renderRules(rules, { mode, key: 'dynamic.server' })['dynamic.server'] ?? '';
-  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.values(renderFiles(rules, mode)).flat();
+}
+
+const addresses = { [target]: ['10.96.0.10', 'fd00::a'] };
+
+/** The lines of each file, without comments. */
+function renderFiles(rules: readonly Rule[], mode: (typeof renderModes)[number]): Record<string, string[]> {
+  const files = renderRules(rules, { ...renderingOf(mode, { addresses, port: ':1053' }), key: 'dynamic.server' });
+  return Object.fromEntries(
+    Object.entries(files).map(([key, text]) => [key, text.split('\n').filter((line) => /^[^#;]/.test(line))]),
+  );
+}
+
+/** What templates in a block answer with, in the order in which they are asked. */
+function templates(target: string, pattern: string, zone = ''): string[] {
+  return ['A', 'AAAA'].flatMap((type) => [
+    `template IN ${type}${zone} {`,
+    `    match ${pattern}`,
+    `    answer "{{ .Question.Name }} 30 IN CNAME ${target}"`,
+    '    fallthrough',
+    '}',
+  ]);
 }
 
 const hosts = arbitraryRules([target, 'other.web.svc.cluster.local.']);
@@ -46,15 +67,73 @@ describe('rules', () => {
   });
 
   it('answer A and AAAA alone in template mode, and let all else pass', () => {
-    expect(render([rule('a.example.com')], 'template')).toEqual(
-      ['A', 'AAAA'].flatMap((type) => [
-        `template IN ${type} {`,
-        '    match ^a\\.example\\.com\\.$',
-        `    answer "{{ .Question.Name }} 30 IN CNAME ${target}"`,
-        '    fallthrough',
+    expect(render([rule('a.example.com')], 'template')).toEqual(templates(target, '^a\\.example\\.com\\.$'));
+  });
+
+  it('are addresses in a file in hosts mode', () => {
+    expect(renderFiles([rule('b.example.com'), rule('a.example.com')], 'hosts')).toEqual({
+      'dynamic.server': [
+        'hosts /etc/rules/dynamic.hosts . {',
+        ...['    ttl 30', '    no_reverse', '    fallthrough', '    fallthrough_unsupported'],
         '}',
-      ]),
-    );
+      ],
+      'dynamic.hosts': [
+        ...['10.96.0.10 a.example.com', 'fd00::a a.example.com', '10.96.0.10 b.example.com', 'fd00::a b.example.com'],
+      ],
+    });
+  });
+
+  it('are templates in hosts mode where a target has no address', () => {
+    const elsewhere = { ...rule('a.example.com'), target: 'elsewhere.test.' };
+
+    expect(renderFiles([elsewhere], 'hosts')).toEqual({
+      'dynamic.server': templates('elsewhere.test.', '^a\\.example\\.com\\.$'),
+    });
+  });
+
+  it('are aliases in a zone in zone mode, with another serial number for other names', () => {
+    const [first, second] = ['a.example.com', 'b.example.com'].map((host) => renderFiles([rule(host)], 'zone'));
+
+    expect(first?.['dynamic.server']).toEqual([
+      ...['file /etc/rules/dynamic.zone . {', '    reload 5s', '    fallthrough', '}'],
+    ]);
+    expect(first?.['dynamic.zone']?.[1]).toBe(`a.example.com. 30 IN CNAME ${target}`);
+    expect(first?.['dynamic.zone']?.[0]).toMatch(/^\. 30 IN SOA \. \. [1-9]\d* /);
+    expect(second?.['dynamic.zone']?.[0]).not.toBe(first?.['dynamic.zone']?.[0]);
+  });
+
+  it.each(['hosts', 'zone'] as const)(
+    'are templates in %s mode for wildcards and the names that they cover',
+    (mode) => {
+      const covered = [rule('*.example.com'), { ...rule('x.example.com'), target: 'other.svc.' }];
+      const text = renderFiles([...covered, rule('x.y.example.com')], mode);
+
+      expect(text['dynamic.server']?.slice(0, -1)).toEqual(
+        expect.arrayContaining(templates('other.svc.', '^x\\.example\\.com\\.$').slice(0, 4)),
+      );
+      expect(JSON.stringify(text[`dynamic.${mode}`])).toContain('x.y.example.com');
+      expect(JSON.stringify(text[`dynamic.${mode}`])).not.toContain(' x.example.com');
+    },
+  );
+
+  it('are server blocks named after the hosts in zoneblocks mode', () => {
+    expect(renderFiles([rule('b.example.com'), rule('a.example.com')], 'zoneblocks')).toEqual({
+      'dynamic.server': [],
+      'dynamic.blocks': [
+        ...['a.example.com:1053,', 'b.example.com:1053 {', '    errors', '    cache 30 .'],
+        ...templates(target, '^(?:[^.]+\\.){3}$', ' .').map((line) => `    ${line}`),
+        ...['    forward . /etc/resolv.conf', '}'],
+      ],
+    });
+  });
+
+  it('stay among the directives of a block that has the zone already, in zoneblocks mode', () => {
+    const rules = [rule('example.com'), rule('*.example.com'), rule('a.example.com')];
+    const files = renderRules(rules, { ...renderingOf('zoneblocks', { taken: ['example.com'] }), key: 'k.server' });
+
+    expect(files['k.server']).toContain('match ^example\\.com\\.$');
+    expect(files['k.blocks']).toContain('\na.example.com {\n');
+    expect(files['k.blocks']).not.toMatch(/^example\.com/m);
   });
 
   it.each(renderModes)('CS-5 are the same bytes in %s mode whatever order they come in', (mode) => {
@@ -68,14 +147,20 @@ describe('rules', () => {
   });
 
   it.each(renderModes)('in %s mode are a header of its own when there are none', (mode) => {
-    const empty = renderRules([], { mode, key: 'k' })['k'];
+    const rendering = { ...renderingOf(mode), key: 'k.server' };
+    const empty = renderRules([], rendering);
 
-    expect(empty).toMatch(/^(# .*\n)+$/);
-    expect(renderRules([rule('a.example.com')], { mode, key: 'k' })['k']?.startsWith(empty ?? '?')).toBe(true);
+    expect(Object.keys(empty)).toEqual(['k.server']);
+    expect(empty['k.server']).toMatch(/^(# .*\n)+$/);
+    expect(renderRules([rule('a.example.com')], rendering)['k.server']?.startsWith(empty['k.server'] ?? '?')).toBe(
+      true,
+    );
   });
 
   it.each(renderModes)('in %s mode are only lines that pass the check', (mode) => {
-    fc.assert(fc.property(hosts, (rules) => expect(checkFiles(renderRules(rules, { mode, key: 'k' }))).toEqual([])));
+    const rendering = { ...renderingOf(mode, { addresses }), key: 'k.server' };
+
+    fc.assert(fc.property(hosts, (rules) => expect(checkFiles(renderRules(rules, rendering))).toEqual([])));
   });
 
   it.each(['grouped', 'template'] as const)('in %s mode change little for a new host', (mode) => {
@@ -107,6 +192,10 @@ describe('the mode', () => {
     exactMaxHosts: 200,
     version: '1.11.1',
     redispatch: false,
+    shards: 1,
+    mounted: true,
+    occupied: [],
+    blocks: true,
   } as const;
 
   it('CS-44 is grouped for 5,000 hosts on 1.14.7', () => {
@@ -124,6 +213,30 @@ describe('the mode', () => {
     ['exact with wildcards on 1.10.1', { wildcards: true, version: '1.10.1' }, 'exact'],
   ])('is %s', (_, changes, mode) => {
     expect(chooseMode({ ...question, ...changes })).toEqual({ mode });
+  });
+
+  it.each([
+    ['hosts', { setting: 'hosts' }],
+    ['hosts on a version that nobody knows', { setting: 'hosts', version: undefined }],
+    ['zone from 1.12.2', { setting: 'zone', version: '1.12.2' }],
+    ['zoneblocks', { setting: 'zoneblocks', version: undefined }],
+  ] as const)('can be %s', (_, changes) => {
+    expect(chooseMode({ ...question, ...changes })).toEqual({ mode: changes.setting });
+  });
+
+  it.each([
+    ['CS-44 zone before 1.12.2', { setting: 'zone', version: '1.10.1' }, /needs CoreDNS 1\.12\.2, this is 1\.10\.1/],
+    ['zone on an unknown version', { setting: 'zone', version: undefined }, /an unknown version/],
+    ['zone beside a zone of somebody else', { setting: 'zone', version: '1.15.0', occupied: ['file'] }, /file plugin/],
+    ['hosts beside hosts of somebody else', { setting: 'hosts', occupied: ['hosts'] }, /can have only one/],
+    ['hosts without a volume', { setting: 'hosts', mounted: false }, /does not mount/],
+    ['hosts while rules are spread', { setting: 'hosts', shards: 2 }, /spread over several/],
+    ['zoneblocks that nobody imports', { setting: 'zoneblocks', blocks: false }, /does not import/],
+  ] as const)('is template in the place of %s', (_, changes, why) => {
+    expect(chooseMode({ ...question, ...changes })).toEqual({
+      mode: 'template',
+      why: expect.stringMatching(why) as unknown,
+    });
   });
 
   it('that was asked for and can not work gives way, and says why', () => {

@@ -42,6 +42,12 @@ export function compareBytes(left: string, right: string): number {
   return left < right ? -1 : Number(left > right);
 }
 
+/** The domains that a name is in, its parent first. */
+export function ancestors(name: string): readonly string[] {
+  const labels = name.split('.');
+  return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'));
+}
+
 function labels(host: string): number {
   return host.split('.').length;
 }

@@ -1,9 +1,8 @@
 import type { Claim } from './claim.ts';
-import type { DnsFacts } from './integration/types.ts';
 import { shardLimit } from './limit.ts';
 import type { Known } from './memory.ts';
 import type { Policy } from './policy.ts';
-import { chooseMode, type ModeChoice } from './render-mode.ts';
+import { renderingFor } from './rendering.ts';
 import { hostKey } from './rule.ts';
 import { bytesOf, changedAt, changesRules, renderShard, shardOf, type Shard, type ShardContent } from './shard.ts';
 import type { Wanted } from './sources/wanted.ts';
@@ -22,26 +21,9 @@ interface Basis {
 }
 
 export function planShard(shard: Shard, claims: readonly Claim[], { policy, known }: Basis): ShardPlan {
-  const { mode } = modeFor(policy, known.facts, { shards: known.layout.shards, claims });
-  const content = renderShard(shard.index, claims, policy, mode);
+  const rendering = renderingFor(policy, known.facts, { shards: known.layout.shards, hosts: claims });
+  const content = renderShard(shard.index, claims, policy, rendering);
   return { shard, content, changesRules: changesRules(shard, content, policy) };
-}
-
-/** How rules are written, from what every instance knows: equal claims must give equal bytes everywhere. */
-export function modeFor(
-  { config }: Policy,
-  facts: DnsFacts | undefined,
-  { shards, claims }: { readonly shards: number; readonly claims: readonly Claim[] },
-): ModeChoice {
-  const spread = shards > 1; // then there are many, wherever the wildcards are
-  return chooseMode({
-    setting: config.RENDER_MODE,
-    hosts: spread ? Infinity : new Set(claims.map(hostKey)).size,
-    wildcards: spread || claims.some(({ match }) => match !== 'exact'),
-    exactMaxHosts: config.EXACT_MAX_HOSTS,
-    version: facts?.version,
-    redispatch: facts?.redispatch ?? false,
-  });
 }
 
 /** Shards with the claims of some objects replaced. `crowded`: they no longer fit, and there is room in more ConfigMaps. */

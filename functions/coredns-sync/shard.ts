@@ -7,7 +7,17 @@ import { stableHash } from './hash.ts';
 import { shardName as mountedName } from './integration/mount.ts';
 import { writeConfigMap, type WriteStep } from './patch.ts';
 import type { Policy } from './policy.ts';
-import { rendererVersion, renderRules, shardKey, type RenderMode } from './render.ts';
+import {
+  dataExtensions,
+  dataKey,
+  rendererVersion,
+  renderRules,
+  shardKey,
+  type Files,
+  type Rendering,
+  type RenderMode,
+} from './render.ts';
+import { compareBytes } from './rule.ts';
 
 /**
  * A rules ConfigMap: the text that CoreDNS imports and, beside it, the claims that the text comes from. Both are one write,
@@ -25,7 +35,7 @@ export interface Shard {
 
 /** `dynamic-1.claims`: CoreDNS's glob does not match it, and in a volume of many shards each key is a file of its own. */
 function claimsKey({ config }: Policy, index: number): string {
-  return shardKey(config.DYNAMIC_CONFIG_KEY.replace(/\.[^.]+$/, '.claims'), index);
+  return dataKey(shardKey(config.DYNAMIC_CONFIG_KEY, index), 'claims');
 }
 
 /** Wildcards must be in the file that CoreDNS imports last, which is that of shard 0. */
@@ -44,7 +54,8 @@ export function readShard(index: number, object: ConfigMap | undefined, policy: 
   const intact =
     owner === 'ours' &&
     annotationOf(object, 'mappings') === mappingsDigest(policy) &&
-    annotationOf(object, 'content-sha256') === digestOf(rulesIn(object, index, policy), lines);
+    annotationOf(object, 'content-sha256') ===
+      digestOf(rulesIn(object, index, policy), lines, dataIn(object, index, policy));
   return {
     index,
     object,
@@ -59,6 +70,21 @@ export function rulesIn(object: ConfigMap | undefined, index: number, { config }
   return object?.data?.[shardKey(config.DYNAMIC_CONFIG_KEY, index)] ?? '';
 }
 
+/** The files beside the rules, as they are. */
+function dataIn(object: ConfigMap | undefined, index: number, policy: Policy): Files {
+  return Object.fromEntries(
+    dataKeys(policy, index).flatMap((key) => {
+      const text = object?.data?.[key];
+      return text === undefined ? [] : [[key, text]];
+    }),
+  );
+}
+
+function dataKeys({ config }: Policy, index: number): readonly string[] {
+  const key = shardKey(config.DYNAMIC_CONFIG_KEY, index);
+  return dataExtensions.map((extension) => dataKey(key, extension));
+}
+
 /** Written by a release whose rendering we do not know. */
 export function isNewer({ object }: Shard): boolean {
   return Number(annotationOf(object, 'generation') ?? 0) > rendererVersion;
@@ -70,39 +96,43 @@ export interface ShardContent {
   readonly mode: RenderMode;
   /** What CoreDNS imports. */
   readonly rules: string;
+  /** Files beside it that it refers to. */
+  readonly data: Files;
   /** Hosts whose rules failed the last check, and are left out. */
   readonly unsound: number;
 }
 
 /** Every text is checked as a whole; a rule that spoils it is left out rather than written. */
-export function renderShard(index: number, claims: readonly Claim[], policy: Policy, mode: RenderMode): ShardContent {
+export function renderShard(
+  index: number,
+  claims: readonly Claim[],
+  policy: Policy,
+  rendering: Rendering,
+): ShardContent {
   const key = shardKey(policy.config.DYNAMIC_CONFIG_KEY, index);
-  const rules = rulesOf(
+  const all = rulesOf(
     claims,
     policy.mappings.map(({ target }) => target),
   );
-  const files = renderRules(rules, { mode, key });
-  if (checkFiles(files).length === 0) {
-    return { claims, mode, rules: files[key] ?? '', unsound: 0 };
-  }
-  const sound = rules.filter((rule) => isSound(rule, mode));
-  return {
-    claims,
-    mode,
-    rules: renderRules(sound, { mode, key })[key] ?? '',
-    unsound: rules.length - sound.length,
-  };
+  const whole = renderRules(all, { ...rendering, key });
+  const sound = checkFiles(whole).length === 0 ? all : all.filter((rule) => isSound(rule, rendering));
+  const { [key]: rules = '', ...data } = sound === all ? whole : renderRules(sound, { ...rendering, key });
+  return { claims, mode: rendering.mode, rules, data, unsound: all.length - sound.length };
 }
 
 /** The same in bytes, without the checks: large sets are measured more often than they are written. */
-export function estimateBytes(claims: readonly Claim[], policy: Policy, mode: RenderMode): number {
+export function estimateBytes(claims: readonly Claim[], policy: Policy, rendering: Rendering): number {
   const targets = policy.mappings.map(({ target }) => target);
-  const { rules = '' } = renderRules(rulesOf(claims, targets), { mode, key: 'rules' });
-  return Buffer.byteLength(rules) + Buffer.byteLength(formatClaims(claims));
+  const files = renderRules(rulesOf(claims, targets), { ...rendering, key: policy.config.DYNAMIC_CONFIG_KEY });
+  return sizeOf(files) + Buffer.byteLength(formatClaims(claims));
 }
 
-export function bytesOf({ claims, rules }: ShardContent): number {
-  return Buffer.byteLength(rules) + Buffer.byteLength(formatClaims(claims));
+export function bytesOf({ claims, rules, data }: ShardContent): number {
+  return sizeOf({ ...data, rules }) + Buffer.byteLength(formatClaims(claims));
+}
+
+function sizeOf(files: Files): number {
+  return Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 export interface Stamps {
@@ -115,16 +145,21 @@ export interface Stamps {
 
 /** Undefined when nothing of it would change. */
 export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, policy: Policy): WriteStep | undefined {
-  const { claims, mode, rules } = content;
+  const { claims, mode, rules, data } = content;
   const lines = formatClaims(claims);
   const hosts = ranked(claims).size;
   const kept = {
     namespace: policy.config.COREDNS_NAMESPACE,
     name: shardName(policy, shard.index),
-    data: { [shardKey(policy.config.DYNAMIC_CONFIG_KEY, shard.index)]: rules, [claimsKey(policy, shard.index)]: lines },
+    data: {
+      [shardKey(policy.config.DYNAMIC_CONFIG_KEY, shard.index)]: rules,
+      ...data,
+      [claimsKey(policy, shard.index)]: lines,
+    },
+    obsolete: dataKeys(policy, shard.index).filter((key) => !(key in data)),
     labels: ownerLabels(policy.config.INSTANCE),
     annotations: annotated({
-      'content-sha256': digestOf(rules, lines),
+      'content-sha256': digestOf(rules, lines, data),
       'render-mode': mode,
       hosts: String(hosts),
       losing: String(claims.length - hosts),
@@ -146,8 +181,9 @@ export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, 
 }
 
 /** Does CoreDNS get other rules by this? */
-export function changesRules({ object, index }: Shard, { rules }: ShardContent, policy: Policy): boolean {
-  return object === undefined || rulesIn(object, index, policy) !== rules;
+export function changesRules({ object, index }: Shard, { rules, data }: ShardContent, policy: Policy): boolean {
+  const before = { ...dataIn(object, index, policy), rules: rulesIn(object, index, policy) };
+  return object === undefined || digestOf('', '', before) !== digestOf('', '', { ...data, rules });
 }
 
 export function changedAt({ object }: Shard): Date | undefined {
@@ -166,8 +202,13 @@ function mappingsDigest({ mappings }: Policy): string {
   return createHash('sha256').update(JSON.stringify(mappings)).digest('hex').slice(0, 12);
 }
 
-function digestOf(rules: string, claims: string): string {
-  return createHash('sha256').update(`${rendererVersion}\n${rules}\0${claims}`).digest('hex');
+function digestOf(rules: string, claims: string, data: Files): string {
+  const beside = Object.keys(data)
+    .sort(compareBytes)
+    .map((key) => `\0${key}\0${data[key] ?? ''}`);
+  return createHash('sha256')
+    .update(`${rendererVersion}\n${rules}\0${claims}${beside.join('')}`)
+    .digest('hex');
 }
 
 /** The peer's label names its own manager: that one, and no label at all, may be adopted. */

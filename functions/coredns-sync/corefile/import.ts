@@ -1,5 +1,12 @@
-import { apply, insertLines, isInside, lineOf, type Edit } from './lines.ts';
-import { CorefileError, corefilePath, parseCorefile, type KnownFiles, type ServerBlock } from './parse.ts';
+import { apply, insertLines, isInside, lineAfter, lineOf, type Edit } from './lines.ts';
+import {
+  CorefileError,
+  corefilePath,
+  parseCorefile,
+  type Configuration,
+  type KnownFiles,
+  type ServerBlock,
+} from './parse.ts';
 import { globMatches, resolvePath } from './path.ts';
 import { startsLine, tokenize, type Token } from './token.ts';
 
@@ -12,9 +19,12 @@ export interface OwnImport {
   readonly position: 'first' | 'last';
 }
 
-/** Does the block import all of our files, by our own pattern or by one that covers it? */
-export function imports({ imports }: ServerBlock, own: OwnImport): boolean {
-  return imports.some(({ argument }) => isOwn(argument, own) || covers(argument, own));
+/** Does the block, or the configuration beside its blocks, import all of our files, by our own pattern or one that covers it? */
+export function imports(
+  { imports }: Pick<ServerBlock | Configuration, 'imports'>,
+  own: Pick<OwnImport, 'pattern' | 'paths'>,
+): boolean {
+  return imports.some(({ argument }) => isOwn(argument, own) || (own.paths.length > 0 && covers(argument, own)));
 }
 
 /**
@@ -44,6 +54,22 @@ export function addImports(
   return edited;
 }
 
+/** Adds an import beside the blocks, on a line of its own right after the given one, and changes nothing else. */
+export function addImportAfter(
+  text: string,
+  files: KnownFiles,
+  block: Pick<ServerBlock, 'close'>,
+  own: Pick<OwnImport, 'pattern'>,
+): string {
+  const edited = apply(text, [lineAfter(text, block, `import ${own.pattern}`)]);
+  assertOnlyOurs(text, edited, own);
+  const [before, after] = [parseCorefile(text, files), parseCorefile(edited, files)];
+  if (after.blocks.length !== before.blocks.length || !imports(after, { ...own, paths: [] })) {
+    throw new CorefileError('the import would not stand beside the blocks', block.close);
+  }
+  return edited;
+}
+
 /** Takes every import of ours out, wherever it stands. */
 export function removeImports(text: string, own: Pick<OwnImport, 'pattern'>): string {
   const tokens = tokenize(text, corefilePath);
@@ -65,7 +91,7 @@ function isOwn(argument: Token, { pattern }: Pick<OwnImport, 'pattern'>): boolea
   return resolvePath(argument.text, argument.file) === pattern;
 }
 
-function covers(argument: Token, { paths }: OwnImport): boolean {
+function covers(argument: Token, { paths }: Pick<OwnImport, 'paths'>): boolean {
   const pattern = resolvePath(argument.text, argument.file);
   return paths.every((path) => globMatches(pattern, path));
 }

@@ -35,6 +35,16 @@ export function insertLines(
   return lineEnd < 0 ? insertAt(text.length, `\n${body.trimEnd()}`) : insertAt(lineEnd + 1, body);
 }
 
+/** A line put right after the one on which a block ends. */
+export function lineAfter(text: string, { close }: Pick<ServerBlock, 'close'>, line: string): Edit {
+  if (close === undefined) {
+    throw new CorefileError('a block without braces takes everything that follows it');
+  }
+  const lineEnd = text.indexOf('\n', close.end);
+  const eol = text.slice(0, lineEnd).endsWith('\r') ? '\r\n' : '\n';
+  return lineEnd < 0 ? insertAt(text.length, `\n${line}`) : insertAt(lineEnd + 1, `${line}${eol}`);
+}
+
 /** The whole line on which a token stands, with its end. */
 export function lineOf(text: string, { start, end }: Pick<Token, 'start' | 'end'>): Edit {
   const lineEnd = text.indexOf('\n', end);

@@ -4,6 +4,8 @@ import { startsLine, tokenize, type Token } from './token.ts';
 /** A configuration as CoreDNS would read it, with what is imported in place. */
 export interface Configuration {
   readonly blocks: readonly ServerBlock[];
+  /** Imports beside the blocks. */
+  readonly imports: readonly Import[];
   /** Imports of files that nobody showed us. */
   readonly unknown: readonly string[];
 }
@@ -47,6 +49,7 @@ interface Parser {
   at: number;
   readonly files: KnownFiles;
   readonly snippets: Map<string, readonly Token[]>;
+  readonly imports: Import[];
   readonly unknown: string[];
   expansions: number;
 }
@@ -62,6 +65,7 @@ export function parseCorefile(text: string, files: KnownFiles = new Map(), path 
     at: 0,
     files,
     snippets: new Map(),
+    imports: [],
     unknown: [],
     expansions: 0,
   };
@@ -72,7 +76,7 @@ export function parseCorefile(text: string, files: KnownFiles = new Map(), path 
       blocks.push(block);
     }
   }
-  return { blocks, unknown: parser.unknown };
+  return { blocks, imports: parser.imports, unknown: parser.unknown };
 }
 
 /** One server block; undefined for a snippet, or for imports that brought none. */
@@ -112,7 +116,7 @@ function parseKeys(parser: Parser): readonly Token[] {
       break;
     }
     if (token.text === 'import' && newLine) {
-      expandImport(parser);
+      parser.imports.push(expandImport(parser));
     } else {
       another = token.text.endsWith(',');
       keys.push(another ? { ...token, text: token.text.slice(0, -1) } : token);

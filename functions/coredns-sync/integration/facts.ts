@@ -1,6 +1,8 @@
+import { isIP } from 'node:net';
 import { imports } from '../corefile/import.ts';
 import { hasInline } from '../corefile/inline.ts';
 import type { ServerBlock } from '../corefile/parse.ts';
+import { importsBlocks, observeBlocks } from './blocks.ts';
 import { ownImport, type Reading } from './corefile.ts';
 import { corednsVersion, customConfigMap, customDirectory, customKey } from './detect.ts';
 import type { Mount } from './mount.ts';
@@ -18,8 +20,12 @@ export function factsOf(
   const own = ownImport(options);
   const placement = placementOf(blocks, observed, options);
   const mode = modeOf(placement, options);
+  const ownBlocks = observeBlocks(reading, observed, options);
+  const occupied = occupiedIn(blocks);
   return {
     ...blindFacts(observed, mount, options),
+    ...(occupied.length === 0 ? {} : { occupied }),
+    ...(ownBlocks === undefined ? {} : { blocks: ownBlocks }),
     mode,
     placement,
     redispatch: reading.redispatch,
@@ -27,12 +33,15 @@ export function factsOf(
       blocks.length > 0 &&
       (mode === 'inline'
         ? hasInline(reading.text)
-        : mode !== 'corefile' || blocks.every((block) => imports(block, own))),
+        : mode !== 'corefile' ||
+          (blocks.every((block) => imports(block, own)) &&
+            (options.renderMode !== 'zoneblocks' || importsBlocks(reading, options)))),
   };
 }
 
 /** What can be said without a Corefile. */
-export function blindFacts(observed: DnsObjects, mount: Mount | undefined, { mode }: IntegrationOptions): DnsFacts {
+export function blindFacts(observed: DnsObjects, mount: Mount | undefined, options: IntegrationOptions): DnsFacts {
+  const { mode } = options;
   const version = corednsVersion(observed.deployment);
   return {
     mode: mode === 'auto' ? 'none' : mode,
@@ -43,7 +52,27 @@ export function blindFacts(observed: DnsObjects, mount: Mount | undefined, { mod
     volume: mount?.volume ?? false,
     mount: mount?.mount ?? false,
     shards: Math.max(1, mount?.shards ?? 1),
+    ...(options.renderMode === 'hosts' ? { addresses: addressesOf(observed, options) } : {}),
   };
+}
+
+/** Headless Services and names that are no Services have none. */
+function addressesOf({ targets, last }: DnsObjects, options: IntegrationOptions): NonNullable<DnsFacts['addresses']> {
+  return Object.fromEntries(
+    options.targets.map((target) => {
+      const service = targets?.get(target);
+      const { clusterIPs, clusterIP = '' } = typeof service === 'object' ? (service.spec ?? {}) : {};
+      const found = (clusterIPs ?? [clusterIP]).filter((address) => isIP(address) !== 0);
+      return [target, typeof service === 'object' ? found : (last?.addresses?.[target] ?? [])];
+    }),
+  );
+}
+
+/** Plugins of others that ours would collide with. */
+function occupiedIn(blocks: readonly ServerBlock[]): readonly string[] {
+  return ['file', 'hosts'].filter((plugin) =>
+    blocks.some(({ directives }) => directives.some(({ name }) => name.text === plugin)),
+  );
 }
 
 /** A managed cluster's own way to add rules comes first: there, edits of Corefile and Deployment are undone. */

@@ -1,7 +1,7 @@
 import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
 import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
 import { isWithin } from '../host.ts';
-import { compareBytes, type Host } from '../rule.ts';
+import { ancestors, compareBytes, type Host } from '../rule.ts';
 import type { DnsCondition, DnsObjects, Integration, IntegrationOptions } from './types.ts';
 
 /** Our stub domains among those of others, as a JSON list. */
@@ -61,11 +61,6 @@ export function zonesToStub(hosts: readonly Host[]): readonly string[] {
     }),
   );
   return [...zones].filter((zone) => !ancestors(zone).some((ancestor) => zones.has(ancestor))).sort(compareBytes);
-}
-
-function ancestors(zone: string): readonly string[] {
-  const labels = zone.split('.');
-  return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'));
 }
 
 function planStubDomains(

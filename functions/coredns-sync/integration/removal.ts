@@ -3,6 +3,7 @@ import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
 import { removeImports } from '../corefile/import.ts';
 import { removeInline } from '../corefile/inline.ts';
 import { CorefileError } from '../corefile/parse.ts';
+import { blocksPattern } from './blocks.ts';
 import { corefilePatch, ownImport } from './corefile.ts';
 import { customConfigMap } from './detect.ts';
 import { planUnmount } from './mount.ts';
@@ -33,7 +34,8 @@ function removeText({ corefile }: DnsObjects, options: IntegrationOptions): Remo
     return { what: 'import' };
   }
   try {
-    const edited = removeInline(removeImports(text, ownImport(options)));
+    const bare = removeImports(removeImports(text, ownImport(options)), { pattern: blocksPattern(options) });
+    const edited = removeInline(bare);
     return { what: 'import', ...step(edited === text ? undefined : corefilePatch(corefile, edited, 'cleanup')) };
   } catch (error) {
     if (error instanceof CorefileError) {

@@ -1,4 +1,6 @@
 import type { Step } from '../../../lib/function/plan.ts';
+import type { BlockFrame } from '../render-blocks.ts';
+import type { RenderMode } from '../render.ts';
 import type { ConfigMap, DaemonSet, Deployment, Service } from '../../../lib/kube/resource.ts';
 
 /** What was read of the cluster's DNS; what is absent does not exist or may not be read. */
@@ -12,6 +14,12 @@ export interface DnsObjects {
   readonly nodeLocal?: ConfigMap | DaemonSet | undefined;
   /** `kube-dns`, read with `NODELOCAL_MODE=stubdomains` only: its stub domains, and the address of the cluster's DNS. */
   readonly kubeDns?: { readonly configMap?: ConfigMap | undefined; readonly service?: Service | undefined } | undefined;
+  /** The Services behind the targets, as far as they may be read. */
+  readonly targets?: ReadonlyMap<string, Service | 'missing'>;
+  /** What was known before. */
+  readonly last?: DnsFacts | undefined;
+  /** When all this was read. */
+  readonly at?: Date;
 }
 
 export type IntegrationMode = 'corefile' | 'custom-configmap' | 'inline' | 'none';
@@ -32,8 +40,8 @@ export interface IntegrationOptions {
   /** Every configured target. */
   readonly targets: readonly string[];
   readonly clusterDomain: string;
-  /** `RENDER_MODE`: rules that rewrite qualify only for blocks that resolve every target themselves. */
-  readonly renderMode: string;
+  /** Rules that rewrite qualify only for blocks that resolve every target themselves. */
+  readonly renderMode: 'auto' | RenderMode;
 }
 
 /** Where the rules are kept: in ConfigMaps of our own, as a key of `coredns-custom`, or inside the Corefile. */
@@ -55,6 +63,20 @@ export interface DnsFacts {
   readonly mount: boolean;
   /** ConfigMaps of rules that the live Deployment shows to CoreDNS, at least 1. */
   readonly shards: number;
+  /** `hosts` and `file`, where a block that must answer has one of somebody else's. */
+  readonly occupied?: readonly string[];
+  /** Of the Services behind the targets, with `RENDER_MODE=hosts`; the last known ones of a Service that is gone. */
+  readonly addresses?: Readonly<Record<string, readonly string[]>>;
+  /** With `RENDER_MODE=zoneblocks`, where the Corefile imports our blocks. */
+  readonly blocks?: OwnBlocks;
+}
+
+export interface OwnBlocks {
+  readonly frame: BlockFrame;
+  /** When the import was first seen. */
+  readonly since: string;
+  /** So long ago that every CoreDNS has it: hosts may move from the rules to blocks. */
+  readonly settled: boolean;
 }
 
 export type ConditionType =
@@ -66,6 +88,7 @@ export type ConditionType =
   | 'Unsupported'
   | 'NotConfigured'
   | 'NoReload'
+  | 'TargetMissing'
   | 'BypassedByNodeLocal';
 
 export interface DnsCondition {

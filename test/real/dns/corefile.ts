@@ -1,12 +1,14 @@
-import { addImports } from '../../../functions/coredns-sync/corefile/import.ts';
-import type { ServerBlock } from '../../../functions/coredns-sync/corefile/parse.ts';
+import { addImportAfter, addImports } from '../../../functions/coredns-sync/corefile/import.ts';
+import { parseCorefile, type ServerBlock } from '../../../functions/coredns-sync/corefile/parse.ts';
 import { zonesOf } from '../../../functions/coredns-sync/corefile/zone.ts';
 import type { Place } from './site.ts';
 
-/** A Corefile as kubeadm writes it, as far as one can run without a cluster; the import is put in as the function does it. */
+/** A Corefile as kubeadm writes it, as far as one can run without a cluster; imports are put in as the function does it. */
 export function rootBlock(place: Place): string {
-  const { port, common, cluster, forward } = place;
-  return withImport(`.:${port} {\n    ${common}\n    ${cluster}\n    ${forward}\n}\n`, place, isRoot);
+  const { port, common, cluster, forward, mountPath } = place;
+  const text = withImport(`.:${port} {\n    ${common}\n    ${cluster}\n    ${forward}\n}\n`, place, isRoot);
+  const [root] = parseCorefile(text).blocks;
+  return addImportAfter(text, new Map(), { close: root?.close }, { pattern: `${mountPath}/*.blocks` });
 }
 
 /** The text after our edit, in the chosen blocks. */

@@ -6,18 +6,27 @@ import { targets, type TargetName } from './world.ts';
 /** Who answers a question, and with what: the target's address, nothing, or whatever the rest of the world says. */
 export type Outcome = `target ${string}` | 'empty' | 'world';
 
+/** How rules are rendered, as far as it shows. */
+export interface Manner {
+  readonly mode: RenderMode;
+  /** Whether `hosts` of this CoreDNS can be told to. */
+  readonly passesOtherTypes: boolean;
+}
+
 /**
  * What must come out, stated without any pattern: an exact name first, then the wildcard with the longest domain, that of one
  * label before that of several; no wildcard covers a label that begins with an underscore.
  */
-export function expected(rules: readonly Rule[], mode: RenderMode, name: string, type: Type): Outcome {
-  const rule = winner(rules, name.toLowerCase());
+export function expected(rules: readonly Rule[], manner: Manner, name: string, type: Type): Outcome {
+  const covering = rules.filter((rule) => answers(rule, name.toLowerCase()));
+  const rule = covering.toSorted((left, right) => rank(right) - rank(left))[0];
   if (rule === undefined) {
     return 'world';
   }
   const addresses: Partial<Record<Type, string>> = targets[rule.target as TargetName];
   if (type !== 'A' && type !== 'AAAA') {
-    return mode === 'template' ? 'world' : 'empty';
+    const covered = covering.some(({ match }) => match !== 'exact');
+    return passes(manner, covered) ? 'world' : 'empty';
   }
   const address = addresses[type];
   return address === undefined ? 'empty' : `target ${address}`;
@@ -40,8 +49,12 @@ export function observed({ code, records }: Answer, name: string, type: Type): s
   return known.includes(data) ? `target ${data}` : 'world';
 }
 
-function winner(rules: readonly Rule[], name: string): Rule | undefined {
-  return rules.filter((rule) => answers(rule, name)).sort((left, right) => rank(right) - rank(left))[0];
+/** Do questions for anything but addresses go on to the rest of the world? Those for wildcards do, wherever they are apart. */
+function passes({ mode, passesOtherTypes }: Manner, covered: boolean): boolean {
+  return {
+    ...{ exact: false, grouped: false, template: true, zoneblocks: true },
+    ...{ hosts: covered || passesOtherTypes, zone: covered },
+  }[mode];
 }
 
 function answers({ host, match }: Rule, name: string): boolean {

@@ -24,8 +24,12 @@ export interface CoreDnsOptions {
   /** The Corefile, given where the process finds things. */
   readonly corefile: (place: Place) => string;
   /** What the volume of rules holds at first. */
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: VolumeFiles;
 }
+
+/** Some renderings depend on where the process finds things, and on its Corefile. */
+export type VolumeFiles = Files | ((place: Place, corefile: string) => Files);
+type Files = Readonly<Record<string, string>>;
 
 export interface Place {
   /** Goes into one server block: address, health, metrics, reload every two seconds. */
@@ -42,6 +46,8 @@ export interface CoreDns {
   readonly port: number;
   readonly dns: DnsClient;
   readonly volume: Volume;
+  /** Changes the files of the volume, all at once. */
+  write(files: VolumeFiles): void;
   readonly running: Running;
   /** Empty while it reloads. */
   metrics(): Promise<string>;
@@ -75,17 +81,17 @@ export async function openDnsSite(): Promise<DnsSite> {
     const name = `${part}-${started}`;
     const port = takePort();
     const volume = createVolume(join(directory, `${name}-rules`));
-    volume.write(files);
     const zone = join(directory, `${name}.db`);
     writeFileSync(zone, clusterZone);
     const probes = [`health 127.0.0.1:${port + 1}`, `prometheus 127.0.0.1:${port + 2}`];
     const common = ['bind 127.0.0.1', 'errors', 'reload 2s 1s', ...probes].join('\n    ');
-    const place = { common, port, mountPath: volume.directory };
-    const text = corefile({
-      ...place,
-      cluster: `file ${zone} cluster.local`,
-      forward: `forward . 127.0.0.1:${upstream}`,
-    });
+    const forward = `forward . 127.0.0.1:${upstream}`;
+    const place = { common, port, mountPath: volume.directory, cluster: `file ${zone} cluster.local`, forward };
+    const text = corefile(place);
+    function write(fresh: VolumeFiles): void {
+      volume.write(typeof fresh === 'function' ? fresh(place, text) : fresh);
+    }
+    write(files);
     const path = join(directory, `${name}.Corefile`);
     writeFileSync(path, text);
     const running = await processes.start({
@@ -94,15 +100,15 @@ export async function openDnsSite(): Promise<DnsSite> {
       args: ['-conf', path, '-dns.port', String(port)],
     });
     void running.ended.then(() => taken.delete(port));
-    return { running, port, volume };
+    return { running, port, volume, write };
   }
 
   async function start(options: CoreDnsOptions): Promise<CoreDns> {
-    const { running, port, volume } = await launch(options);
+    const { running, port, volume, write } = await launch(options);
     await untilReady(running, { url: `http://127.0.0.1:${port + 1}/health` });
     const dns = clients.use(await openDnsClient(port));
     return {
-      ...{ port, dns, volume, running },
+      ...{ port, dns, volume, write, running },
       metrics: () => readText(`http://127.0.0.1:${port + 2}/metrics`),
       stop: () => running.stop(),
     };
@@ -139,6 +145,7 @@ interface Launched {
   readonly running: Running;
   readonly port: number;
   readonly volume: Volume;
+  readonly write: (files: VolumeFiles) => void;
 }
 
 async function readText(url: string): Promise<string> {

@@ -3,6 +3,11 @@ export const targets = {
   'ingress.web.svc.cluster.local.': { A: '10.96.0.10', AAAA: 'fd00000000000000000000000000000a' },
   'other.web.svc.cluster.local.': { A: '10.96.0.20' },
 } as const;
+/** The same as a Service has them. */
+export const addresses: Readonly<Record<TargetName, readonly string[]>> = {
+  'ingress.web.svc.cluster.local.': ['10.96.0.10', 'fd00::a'],
+  'other.web.svc.cluster.local.': ['10.96.0.20'],
+};
 export type TargetName = keyof typeof targets;
 export const ingress: TargetName = 'ingress.web.svc.cluster.local.';
 export const other: TargetName = 'other.web.svc.cluster.local.';
