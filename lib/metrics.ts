@@ -188,6 +188,10 @@ function metricsNamed(registry: Registry, prefix: string): FunctionMetrics['inhe
         const counter = new Counter({ name: prefix + name, help, labelNames, registers });
         return {
           add: (amount = 1, labels) => (labels === undefined ? counter.inc(amount) : counter.inc(labels, amount)),
+          with: (labels) => {
+            const child = counter.labels(labels);
+            return { add: (amount = 1) => child.inc(amount) };
+          },
         };
       }),
     gauge: (name, help, labelNames = []) =>

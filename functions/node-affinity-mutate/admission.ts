@@ -49,7 +49,7 @@ function admit(request: AdmissionRequest, context: Context<Config>): Allowed {
       const did = rules.length === 0 ? `annotated (${reason})` : `gave it the preferences of rule ${rules.join(', ')}`;
       context.log.debug({ uid, kind: 'Pod', namespace, name, did }, 'admitted');
     }
-    return { allow: true, patch, ...audit(context.config, { decision: toldOf(reason), rule: rules.join(',') }) };
+    return allowed(context.config, { patch, decision: toldOf(reason), rule: rules.join(',') });
   } catch (error) {
     const name = error instanceof Error ? error.name : 'Error';
     countError(context, name, dryRun);
@@ -57,7 +57,7 @@ function admit(request: AdmissionRequest, context: Context<Config>): Allowed {
       told(context).add(name);
       context.log.error({ err: error, uid: request.uid }, 'could not decide; the pod is left as it is');
     }
-    return { allow: true, ...audit(context.config, { decision: 'error', error: name }) };
+    return allowed(context.config, { patch: [], decision: 'error', error: name });
   }
 }
 
@@ -66,10 +66,27 @@ function toldOf(reason: Reason): string {
   return reason === 'already-present' ? '' : reason;
 }
 
-/** For the audit log of the API server; an annotation without a value is left out. */
-function audit({ EXPLAIN }: Config, notes: Readonly<Record<string, string>>): Pick<Allowed, 'auditAnnotations'> {
+interface Told {
+  readonly patch: NonNullable<Allowed['patch']>;
+  readonly decision: string;
+  readonly rule?: string;
+  readonly error?: string;
+}
+
+/** With notes for the audit log of the API server, if they are wanted; one without a value is left out. */
+function allowed({ EXPLAIN }: Config, { patch, decision, rule = '', error = '' }: Told): Allowed {
   if (EXPLAIN === 'off' || EXPLAIN === 'annotation') {
-    return {};
+    return { allow: true, patch };
   }
-  return { auditAnnotations: Object.fromEntries(Object.entries(notes).filter(([, note]) => note !== '')) };
+  const auditAnnotations: Record<string, string> = {};
+  if (decision !== '') {
+    auditAnnotations['decision'] = decision;
+  }
+  if (rule !== '') {
+    auditAnnotations['rule'] = rule;
+  }
+  if (error !== '') {
+    auditAnnotations['error'] = error;
+  }
+  return { allow: true, patch, auditAnnotations };
 }

@@ -1,25 +1,40 @@
 import type { Context } from '../../lib/function/define.ts';
+import { perInstance } from '../../lib/function/memory.ts';
+import type { Tally } from '../../lib/function/metrics.ts';
 import type { Config } from './config.ts';
 import type { Decision } from './decide.ts';
 import type { State } from './state.ts';
 
 type Measured = Pick<Context<Config>, 'metrics' | 'now' | 'config'>;
 
-export function countDecision({ metrics }: Measured, { reason, patch }: Decision, dryRun: boolean): void {
-  count(metrics, { result: patch.length > 0 ? 'mutated' : 'unchanged', reason, dry_run: String(dryRun) });
+export function countDecision(measured: Measured, { reason, patch }: Decision, dryRun: boolean): void {
+  count(measured, { result: patch.length > 0 ? 'mutated' : 'unchanged', reason, dryRun });
 }
 
-export function countError({ metrics }: Measured, error: string, dryRun: boolean): void {
-  count(metrics, { result: 'error', reason: error, dry_run: String(dryRun) });
+export function countError(measured: Measured, error: string, dryRun: boolean): void {
+  count(measured, { result: 'error', reason: error, dryRun });
 }
 
-function count(
-  metrics: Measured['metrics'],
-  labels: { readonly result: string; readonly reason: string; readonly dry_run: string },
-): void {
-  metrics
-    .counter('admission_requests_total', 'Pods by what was done with them and why.', ['result', 'reason', 'dry_run'])
-    .add(1, labels);
+interface Counted {
+  readonly result: 'mutated' | 'unchanged' | 'error';
+  readonly reason: string;
+  readonly dryRun: boolean;
+}
+
+/** Each pod is counted, so labels are looked up once for each combination. */
+const tallies = perInstance(() => new Map<string, Tally>());
+
+function count(measured: Measured, { result, reason, dryRun }: Counted): void {
+  const known = tallies(measured);
+  const key = `${result} ${reason} ${dryRun ? 'dry' : ''}`;
+  let tally = known.get(key);
+  if (tally === undefined) {
+    const help = 'Pods by what was done with them and why.';
+    const counter = measured.metrics.counter('admission_requests_total', help, ['result', 'reason', 'dry_run']);
+    tally = counter.with({ result, reason, dry_run: String(dryRun) });
+    known.set(key, tally);
+  }
+  tally.add();
 }
 
 /** What is known, in figures. */

@@ -25,11 +25,12 @@ export interface PreferredTerm {
 export function patchOf(placement: Placement, additions: Additions): AddOperation<unknown>[] {
   return [
     ...affinityOperations(placement, additions),
-    ...listOperations(pointer('spec', 'tolerations'), placement.tolerations, additions.tolerations),
+    ...listOperations(tolerationsPath, placement.tolerations, additions.tolerations),
     ...annotationOperations(placement, additions.annotations),
   ];
 }
 
+const tolerationsPath = pointer('spec', 'tolerations');
 const affinityPath = pointer('spec', 'affinity');
 const nodeAffinityPath = pointer('spec', 'affinity', 'nodeAffinity');
 const preferredPath = nodeAffinityPath + pointer(preferredField);

@@ -25,6 +25,12 @@ export type LabelValues<Label extends string> = Readonly<Partial<Record<Label, s
 
 export interface Counter<Label extends string> {
   readonly add: (amount?: number, labels?: LabelValues<Label>) => void;
+  /** The same for labels that are looked up once and not at each count, as on the path of every review. */
+  readonly with: (labels: LabelValues<Label>) => Tally;
+}
+
+export interface Tally {
+  readonly add: (amount?: number) => void;
 }
 
 export interface Gauge<Label extends string> {

@@ -166,25 +166,24 @@ function sendReview(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
+/** Built field by field, as it is built for every object that is created in the cluster. */
 function responseOf(uid: string, verdict: Verdict): AdmissionResponse {
-  const { warnings = [], auditAnnotations } = verdict;
-  const extra = {
-    ...(warnings.length === 0 ? {} : { warnings }),
-    ...(auditAnnotations === undefined ? {} : { auditAnnotations }),
-  };
+  const response: Writable<AdmissionResponse> = { uid, allowed: verdict.allow };
   if (!verdict.allow) {
     const { code = 403, reason = 'Forbidden', message, causes } = verdict;
     const details = causes === undefined ? {} : { details: { causes: [...causes] } };
-    return { uid, allowed: false, status: { code, reason, message, ...details }, ...extra };
+    response.status = { code, reason, message, ...details };
+  } else if (verdict.patch !== undefined && verdict.patch.length > 0) {
+    response.patchType = 'JSONPatch';
+    response.patch = Buffer.from(JSON.stringify(verdict.patch)).toString('base64');
   }
-  const { patch = [] } = verdict;
-  return patch.length === 0
-    ? { uid, allowed: true, ...extra }
-    : {
-        uid,
-        allowed: true,
-        patchType: 'JSONPatch',
-        patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
-        ...extra,
-      };
+  if (verdict.warnings !== undefined && verdict.warnings.length > 0) {
+    response.warnings = verdict.warnings;
+  }
+  if (verdict.auditAnnotations !== undefined) {
+    response.auditAnnotations = verdict.auditAnnotations;
+  }
+  return response;
 }
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };

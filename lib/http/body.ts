@@ -45,6 +45,7 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
     let size = 0;
     let reserved = 0;
     let over: Failure | undefined;
+    let late: NodeJS.Timeout | undefined;
 
     /** Room for what has arrived, or why there is none. What is only announced takes no room from others. */
     function reserve(): Failure | undefined {
@@ -67,14 +68,26 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
       chunks.length = 0;
     }
 
-    const late = setTimeout(() => request.destroy(), arrivalMs);
-    response.once('close', () => {
+    function settle(): void {
+      clearTimeout(late);
+      if (over === undefined) {
+        onBody(joined(chunks));
+      } else {
+        onFailure(over);
+      }
+    }
+
+    response.on('close', () => {
       clearTimeout(late);
       release();
     });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       over ??= reserve();
+      // Most bodies are there at once and need no timer.
+      if (size !== announced) {
+        late ??= setTimeout(() => request.destroy(), arrivalMs);
+      }
       if (over === undefined) {
         chunks.push(chunk);
       } else if (size > patienceBytes) {
@@ -83,15 +96,8 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
         release();
       }
     });
-    request.once('end', () => {
-      clearTimeout(late);
-      if (over === undefined) {
-        onBody(joined(chunks));
-      } else {
-        onFailure(over);
-      }
-    });
-    request.once('error', (error) => onFailure(over ?? new Failure('malformed', 'body ended early', { cause: error })));
+    request.on('end', settle);
+    request.on('error', (error) => onFailure(over ?? new Failure('malformed', 'body ended early', { cause: error })));
   }
 
   return {

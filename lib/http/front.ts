@@ -45,11 +45,16 @@ export async function openFront({ port, host, tls, answer, closingMs = 60_000 }:
   function serve(request: IncomingMessage, response: ServerResponse): void {
     silent.delete(request.socket);
     inFlight.add(response);
-    response.once('close', () => inFlight.delete(response));
+    response.on('close', forget);
     if (weaning) {
       response.shouldKeepAlive = false;
     }
     answer(request, response);
+  }
+
+  /** One listener for all: this is on the path of every request. */
+  function forget(this: ServerResponse): void {
+    inFlight.delete(this);
   }
 
   function wean(): void {
