@@ -3,12 +3,10 @@ import { monotonicMs } from '../../lib/monotonic.ts';
 import type { AdmissionRequest } from '../../lib/review/review.ts';
 import { clearAfter } from './clearing.ts';
 import type { Config } from './config.ts';
-import { concerns, headline } from './decide.ts';
-import { enforcementIn } from './enforcement.ts';
+import { headline } from './decide.ts';
 import { judge, type Judged, type Judgement } from './judge.ts';
 import { announcement, refusal, syncRefusal, title, wouldRefuse } from './message.ts';
 import { record } from './record.ts';
-import { formatInstant } from '../../lib/time/instant.ts';
 
 /** Answers a review about a workload. */
 export async function admitWorkload(request: AdmissionRequest, context: Context<Config>): Promise<Verdict> {
@@ -59,23 +57,15 @@ function answer(judged: Judged, { userInfo }: AdmissionRequest, { config }: Cont
   const isSync = userInfo.groups?.some((group) => config.GITOPS_GROUPS.includes(group)) ?? false;
   return {
     allow: false,
-    message: isSync ? syncRefusal(objection) : refusal(objection, clearTime(judged)),
-    causes: objections.map(({ rule, nextAllowed }) => ({
+    message: isSync ? syncRefusal(objection) : refusal(objection, clearAfter(decision.enforced, question.now)),
+    causes: objections.map(({ rule }) => ({
       reason: rule.kind,
       field: rule.name,
-      message: nextAllowed === undefined ? 'no end in sight' : `next allowed at ${formatInstant(nextAllowed)}`,
+      message: rule.turnText(question.now) ?? 'no end in sight',
     })),
     warnings,
     auditAnnotations: { decision: 'denied', ...about },
   };
-}
-
-/** When none of the enforced policies that concern the change denies it any more. */
-export function clearTime({ question, policies }: Pick<Judged, 'question' | 'policies'>): number | undefined {
-  const enforced = policies.rules.filter(
-    (rule) => concerns(rule, question) && enforcementIn(rule.policy, question.namespaceLabels) === 'Enforce',
-  );
-  return clearAfter(enforced, question.now);
 }
 
 function warningsOf({ decision, question }: Judged): readonly string[] {

@@ -1,10 +1,11 @@
+import { matches } from '../../lib/kube/selector.ts';
 import type { Change } from './change.ts';
 import { enforcementIn } from './enforcement.ts';
 import type { Exception } from './exception.ts';
 import type { Policies } from './policies.ts';
 import type { Action, Constraints } from './policy.ts';
 import type { Rule } from './rule.ts';
-import { covers, type Labels } from './target.ts';
+import { covers, coversPlace, type Labels } from './target.ts';
 
 /** Who wants to change what, where and when. */
 export interface Question {
@@ -39,50 +40,55 @@ export interface Decision {
   readonly audits: readonly Objection[];
   /** The freezes that are about to begin for this workload. */
   readonly upcoming: readonly Rule[];
+  /** All that may ever refuse this. */
+  readonly enforced: readonly Rule[];
 }
 
 /** Whether a change may pass. Reads what policies say and the clock, never what their status tells. */
 export function decide(question: Question, { rules, exceptions }: Policies, warnAheadMs: number): Decision {
   const concerned = rules.filter((rule) => concerns(rule, question));
-  const against = concerned.flatMap((rule) => objectionOf(rule, question));
-  const by = Map.groupBy(against, ({ rule }) => enforcementIn(rule.policy, question.namespaceLabels));
-  const objections = (by.get('Enforce') ?? []).sort(byUrgency);
+  const by = Map.groupBy(concerned, ({ policy }) => enforcementIn(policy, question.namespaceLabels));
+  const { Enforce: enforced = [], Warn: warning = [], Audit: watching = [] } = Object.fromEntries(by);
+  const objections = objectionsOf(enforced, question).sort(byUrgency);
   const exception = objections.length === 0 ? undefined : exceptionFor(question, objections, exceptions);
   return {
     objections,
     ...(exception === undefined ? {} : { exception }),
-    warnings: by.get('Warn') ?? [],
-    audits: by.get('Audit') ?? [],
-    upcoming: concerned.filter(
-      (rule) =>
-        beginsWithin(rule, question.now, warnAheadMs) &&
-        enforcementIn(rule.policy, question.namespaceLabels) !== 'Audit',
-    ),
+    warnings: objectionsOf(warning, question),
+    audits: objectionsOf(watching, question),
+    upcoming: [...enforced, ...warning].filter((rule) => beginsWithin(rule, question.now, warnAheadMs)),
+    enforced,
   };
 }
 
 /** Whether a policy denies any of this on such a workload, whenever that may be. */
 export function concerns(rule: Rule, question: Question): boolean {
-  const { kind, labels, labelsBefore } = question.change;
-  const { namespaceLabels } = question;
+  const { change, namespaceLabels } = question;
+  const { kind, actions, labels, labelsBefore } = change;
+  const { objects } = rule.coverage;
   return (
-    deniedBy(rule, question).length > 0 &&
+    actions.some((action) => denies(rule, action, question)) &&
+    coversPlace(rule.coverage, { kind, namespaceLabels }) &&
     // A workload that is relabelled stays in the freeze it was in.
-    (covers(rule.coverage, { kind, namespaceLabels, labels }) ||
-      (labelsBefore !== undefined && covers(rule.coverage, { kind, namespaceLabels, labels: labelsBefore })))
+    (matches(objects, labels) || (labelsBefore !== undefined && matches(objects, labelsBefore)))
   );
 }
 
-function deniedBy({ policy }: Rule, { change, goesBack = false }: Question): readonly Action[] {
+function denies({ policy }: Rule, action: Action, { goesBack = false }: Question): boolean {
   const { deny, allowRollback = false } = policy.spec.rules;
-  return change.actions.filter(
-    (action) => deny.includes(action) && !(action === 'ROLL_OUT' && goesBack && allowRollback),
-  );
+  return deny.includes(action) && !(action === 'ROLL_OUT' && goesBack && allowRollback);
 }
 
-function objectionOf(rule: Rule, question: Question): readonly Objection[] {
-  const { now } = question;
-  return rule.denying(now).on ? [{ rule, actions: deniedBy(rule, question), nextAllowed: rule.turnAfter(now) }] : [];
+/** Of those that deny at this moment. */
+function objectionsOf(rules: readonly Rule[], question: Question): Objection[] {
+  const { change, now } = question;
+  return rules
+    .filter((rule) => rule.denying(now).on)
+    .map((rule) => ({
+      rule,
+      actions: change.actions.filter((action) => denies(rule, action, question)),
+      nextAllowed: rule.turnAfter(now),
+    }));
 }
 
 /** What ends first is named first, then by name; of two with one name the freeze. */

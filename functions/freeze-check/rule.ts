@@ -1,4 +1,4 @@
-import { parseInstant } from '../../lib/time/instant.ts';
+import { formatInstant, parseInstant } from '../../lib/time/instant.ts';
 import type { Zone } from '../../lib/time/zone.ts';
 import { always, inverse, nextChange, once, recurring, remembered, union, type Intervals } from './intervals.ts';
 import type { ChangeFreeze, ChangeFreezeSpec, DenyKind, DenyPolicy, MaintenanceWindow } from './policy.ts';
@@ -16,6 +16,8 @@ export interface Rule {
   readonly denying: Intervals;
   /** When it stops to deny or begins to, if that is in sight. */
   readonly turnAfter: (now: number) => number | undefined;
+  /** The same for people, of a policy that denies. */
+  readonly turnText: (now: number) => string | undefined;
   /** Of a MaintenanceWindow. */
   readonly windows: readonly OpenWindow[];
   /** Where its people live. */
@@ -95,11 +97,12 @@ export function readMaintenanceWindow(policy: MaintenanceWindow): Rule {
   };
 }
 
-/** Both are asked for every review, and change a few times a day. */
-function timed(denying: Intervals): Pick<Rule, 'denying' | 'turnAfter'> {
+/** All are asked for every review, and change a few times a day. */
+function timed(denying: Intervals): Pick<Rule, 'denying' | 'turnAfter' | 'turnText'> {
   const turn = remembered((now) => {
     const at = nextChange(denying, now);
-    return { at, until: at ?? denying(now).until };
+    const text = at === undefined ? undefined : `next allowed at ${formatInstant(at)}`;
+    return { at, text, until: at ?? denying(now).until };
   });
-  return { denying: remembered(denying), turnAfter: (now) => turn(now).at };
+  return { denying: remembered(denying), turnAfter: (now) => turn(now).at, turnText: (now) => turn(now).text };
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../../lib/function/define.ts';
 import { cronJobs, daemonSets, deployments, statefulSets, type Resource } from '../../../lib/kube/resource.ts';
 import { formatInstant } from '../../../lib/time/instant.ts';
-import { clearTime } from '../admission.ts';
+import { clearAfter } from '../clearing.ts';
 import type { Config } from '../config.ts';
 import { concerns, decide, type Objection, type Question } from '../decide.ts';
 import type { Exception } from '../exception.ts';
@@ -77,10 +77,10 @@ async function labelsOf(
 }
 
 function answerOf(question: Question, policies: Policies): Answer {
-  const { objections, exception } = decide(question, policies, 0);
+  const { objections, exception, enforced } = decide(question, policies, 0);
   const [first] = objections;
   const allow = first === undefined || exception !== undefined;
-  const clearAt = allow ? undefined : clearTime({ question, policies });
+  const clearAt = allow ? undefined : clearAfter(enforced, question.now);
   const next = nextTransition(question, policies);
   return {
     allow,
