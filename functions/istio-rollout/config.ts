@@ -19,6 +19,11 @@ export const driftChecks = [
 ] as const;
 export type DriftCheck = (typeof driftChecks)[number];
 
+/** Checks that look at more of a proxy than every scan does. */
+export function looksBeyondImage(checks: readonly DriftCheck[]): boolean {
+  return checks.some((check) => !['image', 'missing', 'revision'].includes(check));
+}
+
 const namespaceNames = { test: /^(-|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)$/, says: 'must be namespaces, or - for none' };
 const checkNames = { test: new RegExp(`^(${driftChecks.join('|')})$`), says: `must be of ${driftChecks.join(', ')}` };
 const annotationName = {

@@ -4,6 +4,7 @@ import { pause } from '../pause.ts';
 import { pathOf } from './path.ts';
 import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
 import { apiVersion, type Resource } from './resource.ts';
+import type { Fields } from './skim.ts';
 import { runSteps, type Outcome, type Writer } from './run.ts';
 import type { Answer, Request, Transport } from './transport.ts';
 import type { KubeObject, Metadata } from './wire.ts';
@@ -48,6 +49,8 @@ export interface ListOptions {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly pageSize?: number;
+  /** Read only these fields of each object and pass the others by: a large list costs less time and memory so. */
+  readonly fields?: Fields;
 }
 
 export interface Collection<T> {
@@ -115,7 +118,14 @@ export function createKube(options: KubeOptions): Kube {
 
   async function readPages<T extends KubeObject, U>(
     resource: Resource<T>,
-    { namespace, labelSelector, fieldSelector, pageSize = 500, accept }: ListOptions & { readonly accept?: string },
+    {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      pageSize = 500,
+      fields,
+      accept,
+    }: ListOptions & { readonly accept?: string },
     choose: (object: T) => U | undefined,
   ): Promise<Collection<U>> {
     const items: U[] = [];
@@ -127,7 +137,7 @@ export function createKube(options: KubeOptions): Kube {
         { labelSelector, fieldSelector, limit: String(pageSize), continue: from },
       );
       const answer = await call('list', resource, { method: 'GET', path, ...(accept === undefined ? {} : { accept }) });
-      const page = parse(`list ${resource.plural}`, answer) as Page<T>;
+      const page = parse(`list ${resource.plural}`, answer, fieldsOfPage(fields)) as Page<T>;
       for (const item of page.items ?? []) {
         const chosen = choose(item);
         if (chosen !== undefined) {
@@ -172,6 +182,10 @@ export function createKube(options: KubeOptions): Kube {
   };
 }
 
+function fieldsOfPage(fields: Fields = true): Fields {
+  return fields === true ? true : { metadata: true, items: fields };
+}
+
 /** Sends one request and reports its cost, whatever comes of it. */
 export type Caller = (verb: string, resource: Resource, request: Request) => Promise<Answer>;
 
@@ -210,9 +224,9 @@ function caller({ transport, signal, observe }: KubeOptions, onAnswer: (answer: 
   };
 }
 
-function parse(what: string, answer: Answer): unknown {
+function parse(what: string, answer: Answer, fields: Fields = true): unknown {
   if (answer.status < 200 || answer.status > 299) {
     throw refusalOf(what, answer);
   }
-  return parseAnswer(what, answer);
+  return parseAnswer(what, answer, fields);
 }

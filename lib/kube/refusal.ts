@@ -1,4 +1,5 @@
 import { Failure, type FailureKind } from '../function/failure.ts';
+import { skim, type Fields } from './skim.ts';
 import type { Answer } from './transport.ts';
 import type { Status } from './wire.ts';
 
@@ -28,10 +29,10 @@ export function refusalOf(what: string, answer: Answer): Refusal {
   });
 }
 
-/** The JSON of an answer. Something between us and the API server may have answered in its place: try again. */
-export function parseAnswer(what: string, { body }: Answer): unknown {
+/** The JSON of an answer, or the wanted fields of it. Something between us and the API server may have answered in its place: try again. */
+export function parseAnswer(what: string, { body }: Answer, fields: Fields = true): unknown {
   try {
-    return JSON.parse(body);
+    return fields === true ? JSON.parse(body) : skim(body, fields);
   } catch (error) {
     throw new Failure('unavailable', `${what}: the answer is not JSON`, { cause: error });
   }

@@ -1,7 +1,7 @@
 import type { Kube } from '../../../lib/kube/client.ts';
 import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
-import type { Config } from '../config.ts';
+import { looksBeyondImage, type Config } from '../config.ts';
 import { digest } from '../digest.ts';
 import { isOwnAnnotation } from '../names.ts';
 import type { Known } from '../state/state.ts';
@@ -24,11 +24,6 @@ export interface NamespaceView extends Known {
   readonly isGone: boolean;
 }
 
-/** Mesh configuration shows in more than the image. */
-export function looksBeyondImage({ DRIFT_CHECKS }: Config): boolean {
-  return DRIFT_CHECKS.some((check) => !['image', 'missing', 'revision'].includes(check));
-}
-
 export async function readMesh(kube: Kube, config: Config): Promise<Mesh> {
   const [found, hooks, spaces] = await Promise.all([
     Promise.all(config.ISTIO_NAMESPACES.map((namespace) => readConfigMaps(kube, namespace))),
@@ -40,7 +35,7 @@ export async function readMesh(kube: Kube, config: Config): Promise<Mesh> {
     controlPlanes: Object.fromEntries(
       objects.flatMap(({ ref, controlPlane }) => (controlPlane ? [[ref, controlPlane]] : [])),
     ),
-    meshConfigs: looksBeyondImage(config)
+    meshConfigs: looksBeyondImage(config.DRIFT_CHECKS)
       ? Object.fromEntries(objects.flatMap(({ ref, meshConfig }) => (meshConfig ? [[ref, meshConfig]] : [])))
       : {},
     webhooks: Object.fromEntries(hooks.items),

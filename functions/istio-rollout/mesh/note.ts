@@ -1,12 +1,12 @@
 import type { Subject } from '../../../lib/function/define.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
 import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/resource.ts';
-import type { Config } from '../config.ts';
+import { looksBeyondImage, type Config } from '../config.ts';
 import { digest } from '../digest.ts';
 import type { Known, State } from '../state/state.ts';
 import { controlPlaneOf, isInjectorConfigMap, isMeshConfigMap } from './control-plane.ts';
 import { lastModified } from './last-modified.ts';
-import { looksBeyondImage, namespaceView } from './mesh.ts';
+import { namespaceView } from './mesh.ts';
 import { webhookSetOf } from './webhooks.ts';
 
 /** Puts one object as it is now into a state. */
@@ -51,7 +51,7 @@ async function readConfigMap(
   const isInjectors = isInjectorConfigMap(name);
   if (
     !config.ISTIO_NAMESPACES.includes(namespace) ||
-    !(isInjectors || (isMeshConfigMap(name) && looksBeyondImage(config)))
+    !(isInjectors || (isMeshConfigMap(name) && looksBeyondImage(config.DRIFT_CHECKS)))
   ) {
     return undefined;
   }

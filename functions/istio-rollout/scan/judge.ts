@@ -1,5 +1,5 @@
 import type { Config, DriftCheck } from '../config.ts';
-import { canonical, digest } from '../digest.ts';
+import { digest } from '../digest.ts';
 import { driftOf, fingerprintOf } from '../drift/compare.ts';
 import type { Proxy } from '../drift/proxy.ts';
 import { injectorsFor, unknownRevision } from '../mesh/select.ts';
@@ -92,7 +92,7 @@ function judgeInjection(staffed: Staffed, judged: readonly PodView[], knowledge:
       ? uninjected(judged)
       : { code: 'UnknownRevision', detail: unknown, ...firstOf(judged) };
   }
-  if (knowledge.verified.has(verificationOf(staffed, knowledge))) {
+  if (knowledge.verified.size > 0 && knowledge.verified.has(verificationOf(staffed, knowledge))) {
     return { code: 'Current', ...firstOf(judged) };
   }
   return { injectors, question };
@@ -130,7 +130,7 @@ function areFresh(
  */
 export function verificationOf(staffed: Staffed, { state, configFingerprint }: Knowledge): string {
   const { uid, generation, namespace } = staffed.workload;
-  const proxies = new Set(judgedPods(staffed).map(({ proxy }) => canonical(proxy ?? null)));
+  const proxies = new Set(judgedPods(staffed).map(({ proxy }) => JSON.stringify(proxy ?? null)));
   return digest([uid, generation, configFingerprint, state.namespaces[namespace]?.hash, [...proxies].sort()]).slice(
     0,
     16,

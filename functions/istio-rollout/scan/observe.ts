@@ -1,4 +1,4 @@
-import type { Kube, ListOptions, MetadataOnly } from '../../../lib/kube/client.ts';
+import type { Collection, Kube, ListOptions, MetadataOnly } from '../../../lib/kube/client.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
 import { pods, replicaSets } from '../../../lib/kube/resource.ts';
 import { formatSelector, requirements } from '../../../lib/kube/selector.ts';
@@ -6,7 +6,7 @@ import type { OwnerReference } from '../../../lib/kube/wire.ts';
 import type { Config } from '../config.ts';
 import type { Identity } from '../state/state.ts';
 import { controllerRevisions, resources, type ByKind, type WorkloadKind } from './kinds.ts';
-import { podView, type PodView } from './pod.ts';
+import { podFields, podView, type PodView } from './pod.ts';
 import { workloadOf, type Workload } from './workload.ts';
 
 /** Workloads with all that stands between them and their pods. */
@@ -51,7 +51,7 @@ export async function observe(kube: Kube, config: Config, namespace?: string): P
   // Pods last: whoever is among them has a workload that was read before or is younger than this scan.
   const found = await Promise.all(kindsOf(config).map((kind) => listKind(kube, kind, place)));
   const links = await kube.listMetadata(replicaSets, place);
-  const live = await kube.pick(pods, { ...place, fieldSelector: livePods }, (pod) => podView(pod, config.DRIFT_CHECKS));
+  const live = await listPods(kube, place, config);
   return withRevisions(kube, place, {
     workloads: found.flatMap(({ workloads }) => workloads),
     links: linksOf('ReplicaSet', links.items),
@@ -83,9 +83,14 @@ export async function observeOne(
   const labelSelector = formatSelector(requirements(workload.selector));
   const place = { namespace, labelSelector };
   const owned = kind === 'Deployment' || kind === 'Rollout' ? (await kube.listMetadata(replicaSets, place)).items : [];
-  const live = await kube.pick(pods, { ...place, fieldSelector: livePods }, (pod) => podView(pod, config.DRIFT_CHECKS));
+  const live = await listPods(kube, place, config);
   const observed = { workloads: [workload], links: linksOf('ReplicaSet', owned), pods: live.items, unreadable: [] };
   return withRevisions(kube, { namespace }, observed);
+}
+
+function listPods(kube: Kube, place: ListOptions, { DRIFT_CHECKS }: Config): Promise<Collection<PodView>> {
+  const options = { ...place, fieldSelector: livePods, fields: podFields(DRIFT_CHECKS) };
+  return kube.pick(pods, options, (pod) => podView(pod, DRIFT_CHECKS));
 }
 
 async function listKind<Kind extends WorkloadKind>(

@@ -1,6 +1,7 @@
 import type { Pod } from '../../../lib/kube/resource.ts';
+import type { Fields } from '../../../lib/kube/skim.ts';
 import type { OwnerReference } from '../../../lib/kube/wire.ts';
-import type { DriftCheck } from '../config.ts';
+import { looksBeyondImage, type DriftCheck } from '../config.ts';
 import { proxyOf, type Proxy } from '../drift/proxy.ts';
 
 /** Of a live pod what a scan keeps: a hundredth of its bytes. */
@@ -14,6 +15,25 @@ export interface PodView {
   readonly revisionHash?: string;
   readonly templateGeneration?: string;
   readonly proxy?: Proxy;
+}
+
+/** What has to be read of a pod for its view. */
+export function podFields(checks: readonly DriftCheck[]): Fields {
+  const container = looksBeyondImage(checks) ? true : ({ name: true, image: true } as const);
+  return {
+    metadata: {
+      namespace: true,
+      name: true,
+      uid: true,
+      creationTimestamp: true,
+      deletionTimestamp: true,
+      ownerReferences: true,
+      labels: { 'controller-revision-hash': true, 'pod-template-generation': true },
+      annotations: { 'sidecar.istio.io/status': true, 'istio.io/rev': true, 'kubernetes.io/config.mirror': true },
+    },
+    spec: { containers: container, initContainers: container },
+    status: { phase: true },
+  };
 }
 
 /** Undefined for a pod that has ended, is on its way out, or belongs to a kubelet. */
