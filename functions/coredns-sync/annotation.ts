@@ -24,8 +24,24 @@ export function annotationOf(object: KubeObject | undefined, name: AnnotationNam
   return object?.metadata?.annotations?.[annotationKey(name)];
 }
 
+/** What of an object's annotations is ours. */
+export function ownAnnotations(object: KubeObject): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(object.metadata?.annotations ?? {}).filter(([key]) => key.startsWith(prefix)),
+  );
+}
+
 export function annotated(values: Readonly<Partial<Record<AnnotationName, string>>>): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]));
+}
+
+/**
+ * The newest version of the sources that rules rest on, 0 where none is known. Whatever was read to write an object is older
+ * than the object: a number above its own is none of ours, and would hold up every pass.
+ */
+export function observedVersion(object: KubeObject | undefined): number {
+  const observed = Number(annotationOf(object, 'observed-rv') ?? 0);
+  return observed <= Number(object?.metadata?.resourceVersion ?? 0) ? observed : 0;
 }
 
 export const managedBy = 'app.kubernetes.io/managed-by';

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ConfigMap } from '../../lib/kube/resource.ts';
 import { annotated, annotationOf, ownerLabels } from './annotation.ts';
 import { stableHash } from './hash.ts';
 import { writeConfigMap, type WriteStep } from './patch.ts';
-import { formatRecords, parseRecords, type SourceRecord, type SourceRecords } from './record.ts';
+import { bytesOfRecords, formatRecords, parseRecords, type SourceRecord, type SourceRecords } from './record.ts';
 
 /**
  * A part of the index of objects, in the function's own namespace: which hosts each claims, since an update event does not
@@ -68,8 +68,7 @@ export function writeBucket(
 
 /** How many buckets so many records need. Grows at once, shrinks only when a quarter would do. */
 export function bucketsFor(records: Iterable<SourceRecord>, current: number): number {
-  const bytes = formatRecords(records).length;
-  return resized(Math.ceil((bytes * 1.5) / bucketBytes), current, maxBuckets);
+  return resized(Math.ceil((bytesOfRecords(records) * 1.5) / bucketBytes), current, maxBuckets);
 }
 
 /** The power of two that holds so many parts, close to what there is. */
@@ -79,5 +78,5 @@ export function resized(needed: number, current: number, most: number): number {
 }
 
 function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return hash('sha256', text).slice(0, 16);
 }

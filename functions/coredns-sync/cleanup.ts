@@ -3,7 +3,7 @@ import { Failure } from '../../lib/function/failure.ts';
 import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
 import { annotated } from './annotation.ts';
 import { bucketName, maxBuckets } from './bucket.ts';
-import type { Config } from './config.ts';
+import { mostShards, type Config } from './config.ts';
 import { observeDns } from './dns.ts';
 import { isRolledOut } from './integration/mount.ts';
 import { planRemoval, type Removal } from './integration/removal.ts';
@@ -105,7 +105,7 @@ async function removeConfigMaps(context: Context<Config>, policy: Policy): Promi
   const { kube, namespace, config } = context;
   const { layout } = await readState(context);
   const rules = await Promise.all(
-    upTo(config.MAX_SHARDS).map(async (index) => {
+    upTo(mostShards).map(async (index) => {
       const place = { namespace: config.COREDNS_NAMESPACE, name: shardName(policy, index) };
       return readShard(index, await kube.get(configMaps, place), policy);
     }),

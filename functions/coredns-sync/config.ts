@@ -197,6 +197,9 @@ const dns = {
   ),
 };
 
+/** Rules can be in no more ConfigMaps than this, whatever `MAX_SHARDS` is or was. */
+export const mostShards = 128;
+
 const writing = {
   RENDER_MODE: withDefault(oneOf(['auto', ...renderModes], { about: 'how rules are written' }), 'auto'),
   EXACT_MAX_HOSTS: withDefault(
@@ -208,9 +211,12 @@ const writing = {
     65_536,
   ),
   MAX_SHARDS: withDefault(
-    integer({ about: 'ConfigMaps that rules may spread over; a power of two', example: '32', min: 1, max: 128 }).check(
-      z.refine((value) => Number.isInteger(Math.log2(value)), 'must be a power of two'),
-    ),
+    integer({
+      about: 'ConfigMaps that rules may spread over; a power of two',
+      example: '32',
+      min: 1,
+      max: mostShards,
+    }).check(z.refine((value) => Number.isInteger(Math.log2(value)), 'must be a power of two')),
     32,
   ),
   MIN_WRITE_INTERVAL_MS: withDefault(

@@ -18,6 +18,7 @@ export const passConditions = [
   'Forbidden',
   'Full',
   'InvalidRender',
+  'KindAbsent',
   'MassRemoval',
   'NewerRelease',
   'Unreadable',

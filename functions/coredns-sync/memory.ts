@@ -11,12 +11,15 @@ export interface Memory {
   known: Known | undefined;
   /** Objects whose events were answered and whose rules are not written yet. */
   readonly waiting: Map<string, SourceRef>;
-  /** The state says that this process owes work. */
-  marked: boolean;
+  /** When the state was last told that this process owes work, by its own clock; undefined when it owes nothing. */
+  markedAt: number | undefined;
   flushing: boolean;
   /** Hosts that were written for an object by a run that then failed: its record may not tell of them. */
   readonly unsettled: Map<string, ReadonlySet<string>>;
 }
+
+/** A mark of a process that has not been renewed for so long is that of a dead one, once a full pass has done its work. */
+export const orphanedAfterMs = 60_000;
 
 /** The parts of the state that every event needs; each shard and bucket tells whether they are still true. */
 export interface Known {
@@ -28,7 +31,7 @@ export const memoryOf = perInstance<Memory>(() => ({
   id: randomUUID().slice(0, 8),
   known: undefined,
   waiting: new Map(),
-  marked: false,
+  markedAt: undefined,
   flushing: false,
   unsettled: new Map(),
 }));

@@ -7,6 +7,7 @@ import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { lineOf, openWorld, until, type Environment, type World } from '../../test/coredns-sync/world.ts';
 import { startProcess, type FunctionProcess } from '../../test/process.ts';
 import { binaryEvent, send } from '../../test/http.ts';
+import { turnedClock } from '../../test/sandbox/turned-clock.ts';
 
 let world: World;
 
@@ -93,6 +94,22 @@ describe('bursts', () => {
     expect(between).toEqual([lineOf('web.example.com')]);
     expect(Object.keys(owed(state()))).toHaveLength(1);
     expect(lines()).toEqual(['other', 'owed', 'web'].map((name) => lineOf(`${name}.example.com`)));
+  });
+
+  it('who owes for long says so again, so that nobody takes it for dead', async () => {
+    const clock = turnedClock(new Date());
+    world = await openWorld({ MIN_WRITE_INTERVAL_MS: '600000' }, { clock });
+    const slow = await world.another({}, { now: () => clock.now() });
+    await world.ingress('web', ['web.example.com']);
+    await world.tell('add', 'web', { to: slow });
+    await world.ingress('early', ['early.example.com']);
+    await world.tell('add', 'early', { to: slow });
+    clock.turn(70_000);
+    await world.ingress('later', ['later.example.com']);
+    expect(await world.tell('add', 'later', { to: slow })).toBe(204);
+
+    await world.tick(); // of another process, which takes away the marks of the dead
+    expect(Object.keys(owed(world.state()))).toHaveLength(1);
   });
 
   it('600 updates of status alone write nothing', async () => {

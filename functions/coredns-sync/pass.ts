@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { bucketsFor, resized } from './bucket.ts';
 import { ranked, type Claim } from './claim.ts';
 import type { DnsFacts } from './integration/types.ts';
-import { mostShardBytes } from './limit.ts';
+import { mostShardBytes, shardLimit, shardsNeeded } from './limit.ts';
 import type { Policy } from './policy.ts';
 import type { SourceRecord } from './record.ts';
-import { maySpread, renderingFor } from './rendering.ts';
 import { compareBytes, hostKey } from './rule.ts';
-import { estimateBytes, rulesIn, shardOf, type Shard } from './shard.ts';
+import { planShards, type ShardPlan } from './shard-plan.ts';
+import { bytesOf, rulesIn, type Shard } from './shard.ts';
 import type { Listed, Unread } from './sources/list.ts';
 import type { Conditions, Layout, State, Summary } from './state.ts';
 
@@ -27,6 +27,7 @@ export interface Decision {
   readonly claims: readonly Claim[];
   readonly records: readonly SourceRecord[];
   readonly layout: Layout;
+  readonly plans: readonly ShardPlan[];
   /** Size of all rules with their claims. */
   readonly bytes: number;
   readonly conditions: Conditions;
@@ -53,14 +54,16 @@ export function decide(seen: Seen): Decision {
     ...listed.wanted.flatMap(({ record }) => (record === undefined ? [] : [record])),
     ...[...seen.records.values()].filter(({ source }) => isUnread(source, listed.unread)),
   ];
-  const bytes = sizeOf(seen, claims);
-  const layout = layoutFor(seen, bytes, records);
-  const full = largestShard(policy, seen.facts, claims, layout) > mostShardBytes;
+  const layout = layoutFor(seen, claims, records);
+  const plans = planShards(shards, claims, { policy, known: { layout, facts: seen.facts } });
+  const sizes = plans.map(({ content }) => bytesOf(content));
+  const full = sizes.some((bytes) => bytes > mostShardBytes);
   return {
     claims,
     records,
     layout,
-    bytes,
+    plans,
+    bytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
     writes: !full && !(brake.holds && shards.some((shard) => shard.claims === undefined)),
     removal: brake.removal,
     conditions: sorted({
@@ -122,45 +125,17 @@ export function hostsIn(shard: Shard, policy: Policy): readonly string[] {
   );
 }
 
-function sizeOf({ policy, facts }: Seen, claims: readonly Claim[]): number {
-  return estimateBytes(claims, policy, renderingFor(policy, facts, { shards: 1, hosts: claims }));
-}
-
-function layoutFor({ policy, facts, state }: Seen, bytes: number, records: readonly SourceRecord[]): Layout {
-  const { config } = policy;
+function layoutFor({ policy, facts, state }: Seen, claims: readonly Claim[], records: readonly SourceRecord[]): Layout {
   const { layout } = state;
-  // Hashing spreads unevenly, and rules grow: a quarter is left free.
-  const needed = Math.ceil((bytes * 1.25) / config.SHARD_BYTES);
+  const known = { layout, facts };
   return {
-    shards: resized(needed, layout.shards, mostShards(policy, facts, layout)),
+    shards: resized(shardsNeeded(policy, known, claims), layout.shards, shardLimit(policy, known)),
     buckets: bucketsFor(records, layout.buckets),
   };
 }
 
-/** No shard that CoreDNS does not mount. Where the volume is gone for the moment, what there is stays. */
-function mostShards(policy: Policy, facts: DnsFacts | undefined, layout: Layout): number {
-  if (!maySpread(policy, facts)) {
-    return 1;
-  }
-  const mounted = 2 ** Math.floor(Math.log2(facts?.shards ?? 1));
-  return Math.min(policy.config.MAX_SHARDS, facts?.volume === true ? mounted : Math.max(mounted, layout.shards));
-}
-
-function largestShard(
-  policy: Policy,
-  facts: DnsFacts | undefined,
-  claims: readonly Claim[],
-  { shards }: Layout,
-): number {
-  const parts = Map.groupBy(claims, (claim) => shardOf(hostKey(claim), shards));
-  const sizes = [...parts.values()].map((part) =>
-    estimateBytes(part, policy, renderingFor(policy, facts, { shards, hosts: part })),
-  );
-  return Math.max(0, ...sizes);
-}
-
 function unreadConditions(unread: readonly Unread[]): Conditions {
-  const messages = Map.groupBy(unread, ({ failure }) => (isForbidden(failure) ? 'Forbidden' : 'Unreadable'));
+  const messages = Map.groupBy(unread, ({ because }) => unreadTypes[because]);
   return Object.fromEntries(
     [...messages].map(([type, parts]) => [
       type,
@@ -171,16 +146,22 @@ function unreadConditions(unread: readonly Unread[]): Conditions {
   );
 }
 
-export function isForbidden(failure: Unread['failure']): boolean {
-  return 'code' in failure && failure.code === 403;
-}
+const unreadTypes: Readonly<Record<Unread['because'], string>> = {
+  forbidden: 'Forbidden',
+  absent: 'KindAbsent',
+  failed: 'Unreadable',
+};
 
 /** So many hosts with rivals are named. */
 const shownRivals = 50;
 
 function summaryOf(claims: readonly Claim[], { wanted }: Listed): Summary {
-  const hosts = ranked(claims);
-  const contested = [...hosts].filter(([, rivals]) => rivals.length > 1);
+  const hosts = new Set<string>();
+  const shared = new Set<string>();
+  for (const key of claims.map(hostKey)) {
+    (hosts.has(key) ? shared : hosts).add(key);
+  }
+  const contested = [...ranked(claims.filter((claim) => shared.has(hostKey(claim))))];
   return {
     hosts: hosts.size,
     losing: claims.length - hosts.size,

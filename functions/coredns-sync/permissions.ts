@@ -1,5 +1,5 @@
 import type { Permission } from '../../lib/function/define.ts';
-import type { Config } from './config.ts';
+import { mostShards, type Config } from './config.ts';
 import { customConfigMap } from './integration/detect.ts';
 import { policyOf, targetServices, type Policy } from './policy.ts';
 import { shardName } from './shard.ts';
@@ -51,7 +51,7 @@ function stateRights(): readonly Permission[] {
 
 function rulesRights(policy: Policy): readonly Permission[] {
   const scope = { namespaces: [policy.config.COREDNS_NAMESPACE] };
-  const names = upTo(policy.config.MAX_SHARDS).map((index) => shardName(policy, index));
+  const names = upTo(mostShards).map((index) => shardName(policy, index)); // also those of a larger MAX_SHARDS before
   return [
     { groups: [''], resources: ['configmaps'], names, verbs: ['get', 'patch', 'delete'], scope },
     { groups: [''], resources: ['configmaps'], verbs: ['create'], scope }, // can't be limited to names

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Claim } from './claim.ts';
 import { compareBytes, hostKey } from './rule.ts';
 
@@ -13,13 +13,12 @@ export interface SourceRecord {
 
 export type SourceRecords = ReadonlyMap<string, SourceRecord>;
 
+const digestLength = 12;
+
 /** `detail` is whatever else of the object decides: its uid, what was refused of it. */
 export function recordOf(source: string, claims: readonly Claim[], detail: unknown): SourceRecord {
   const facts = claims.map(({ priority, mapping, created, ...claim }) => [hostKey(claim), priority, mapping, created]);
-  const digest = createHash('sha256')
-    .update(JSON.stringify([facts, detail]))
-    .digest('hex')
-    .slice(0, 12);
+  const digest = hash('sha256', JSON.stringify([facts, detail])).slice(0, digestLength);
   return { source, digest, hosts: [...new Set(claims.map(hostKey))].sort(compareBytes) };
 }
 
@@ -30,6 +29,16 @@ export function formatRecords(records: Iterable<SourceRecord>): string {
     .map(({ source, digest, hosts }) => `${source} ${digest} ${hosts.join()}\n`)
     .sort(compareBytes)
     .join('');
+}
+
+/** How many bytes that is, without making the text: all of them are measured whenever any changed. */
+export function bytesOfRecords(records: Iterable<SourceRecord>): number {
+  let bytes = 0;
+  for (const { source, hosts } of records) {
+    const names = hosts.reduce((sum, host) => sum + host.length + 1, 0);
+    bytes += source.length + digestLength + 2 + Math.max(names, 1);
+  }
+  return bytes;
 }
 
 /** Undefined when a line is not what `formatRecords` writes. */

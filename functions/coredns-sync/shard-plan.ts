@@ -1,10 +1,19 @@
 import type { Claim } from './claim.ts';
-import { shardLimit } from './limit.ts';
+import { isCrowded, mostShardBytes, shardLimit } from './limit.ts';
 import type { Known } from './memory.ts';
 import type { Policy } from './policy.ts';
 import { renderingFor } from './rendering.ts';
 import { hostKey } from './rule.ts';
-import { bytesOf, changedAt, changesRules, renderShard, shardOf, type Shard, type ShardContent } from './shard.ts';
+import {
+  bytesOf,
+  changedAt,
+  changesRules,
+  readShard,
+  renderShard,
+  shardOf,
+  type Shard,
+  type ShardContent,
+} from './shard.ts';
 import type { Wanted } from './sources/wanted.ts';
 
 /** What a shard is and should be. */
@@ -26,13 +35,25 @@ export function planShard(shard: Shard, claims: readonly Claim[], { policy, know
   return { shard, content, changesRules: changesRules(shard, content, policy) };
 }
 
+/** All shards of a layout; one that is not there is an empty one. */
+export function planShards(shards: readonly Shard[], claims: readonly Claim[], basis: Basis): readonly ShardPlan[] {
+  const { shards: count } = basis.known.layout;
+  const parts = Map.groupBy(claims, (claim) => shardOf(hostKey(claim), count));
+  return Array.from({ length: count }, (_, index) => {
+    const shard = shards.find((each) => each.index === index) ?? readShard(index, undefined, basis.policy);
+    return planShard(shard, parts.get(index) ?? [], basis);
+  });
+}
+
 /** Shards with the claims of some objects replaced. `crowded`: they no longer fit, and there is room in more ConfigMaps. */
 export function replaceClaims(
   shards: Iterable<Shard>,
   changed: readonly Wanted[],
   basis: Basis,
 ): readonly ShardPlan[] | 'crowded' {
-  const { layout } = basis.known;
+  const { policy, known } = basis;
+  const { layout } = known;
+  const mayGrow = layout.shards < shardLimit(policy, known);
   const sources = new Set(changed.map(({ source }) => source));
   const added = Map.groupBy(
     changed.flatMap(({ claims }) => claims),
@@ -41,8 +62,12 @@ export function replaceClaims(
   const plans: ShardPlan[] = [];
   for (const shard of shards) {
     const kept = (shard.claims ?? []).filter(({ source }) => !sources.has(source));
-    const plan = planShard(shard, [...kept, ...(added.get(shard.index) ?? [])], basis);
-    if (bytesOf(plan.content) > shardLimit(basis.policy, basis.known)) {
+    const claims = [...kept, ...(added.get(shard.index) ?? [])];
+    const plan = planShard(shard, claims, basis);
+    if (mayGrow && isCrowded(policy, known, { shards: layout.shards, claims })) {
+      return 'crowded';
+    }
+    if (bytesOf(plan.content) > mostShardBytes) {
       return 'crowded';
     }
     plans.push(plan);

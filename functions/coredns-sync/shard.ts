@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ConfigMap } from '../../lib/kube/resource.ts';
 import { checkFiles, isSound } from './check.ts';
-import { annotated, annotationOf, instanceLabel, managedBy, ownerLabels } from './annotation.ts';
-import { formatClaims, parseClaims, ranked, rulesOf, type Claim } from './claim.ts';
+import { annotated, annotationOf, instanceLabel, managedBy, observedVersion, ownerLabels } from './annotation.ts';
+import { formatClaims, parseClaims, rulesOf, type Claim } from './claim.ts';
 import { stableHash } from './hash.ts';
 import { shardName as mountedName } from './integration/mount.ts';
 import { writeConfigMap, type WriteStep } from './patch.ts';
@@ -98,6 +98,8 @@ export interface ShardContent {
   readonly rules: string;
   /** Files beside it that it refers to. */
   readonly data: Files;
+  /** Hosts that are claimed. */
+  readonly hosts: number;
   /** Hosts whose rules failed the last check, and are left out. */
   readonly unsound: number;
 }
@@ -117,16 +119,10 @@ export function renderShard(
   const whole = renderRules(all, { ...rendering, key });
   const sound = checkFiles(whole).length === 0 ? all : all.filter((rule) => isSound(rule, rendering));
   const { [key]: rules = '', ...data } = sound === all ? whole : renderRules(sound, { ...rendering, key });
-  return { claims, mode: rendering.mode, rules, data, unsound: all.length - sound.length };
+  return { claims, mode: rendering.mode, rules, data, hosts: all.length, unsound: all.length - sound.length };
 }
 
-/** The same in bytes, without the checks: large sets are measured more often than they are written. */
-export function estimateBytes(claims: readonly Claim[], policy: Policy, rendering: Rendering): number {
-  const targets = policy.mappings.map(({ target }) => target);
-  const files = renderRules(rulesOf(claims, targets), { ...rendering, key: policy.config.DYNAMIC_CONFIG_KEY });
-  return sizeOf(files) + Buffer.byteLength(formatClaims(claims));
-}
-
+/** Of the texts of a shard, its claims included. */
 export function bytesOf({ claims, rules, data }: ShardContent): number {
   return sizeOf({ ...data, rules }) + Buffer.byteLength(formatClaims(claims));
 }
@@ -145,9 +141,8 @@ export interface Stamps {
 
 /** Undefined when nothing of it would change. */
 export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, policy: Policy): WriteStep | undefined {
-  const { claims, mode, rules, data } = content;
+  const { claims, mode, rules, data, hosts } = content;
   const lines = formatClaims(claims);
-  const hosts = ranked(claims).size;
   const kept = {
     namespace: policy.config.COREDNS_NAMESPACE,
     name: shardName(policy, shard.index),
@@ -174,7 +169,7 @@ export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, 
   }
   // Stamps ride on a write that happens anyway: they never cause one.
   const riding = annotated({
-    'observed-rv': newest(stamps.observed, annotationOf(shard.object, 'observed-rv') ?? '0'),
+    'observed-rv': newest(stamps.observed, String(observedVersion(shard.object))),
     ...(changesRules(shard, content, policy) ? { 'changed-at': stamps.changedAt.toISOString() } : {}),
   });
   return writeConfigMap(shard.object, { ...kept, annotations: { ...kept.annotations, ...riding } }, why);
@@ -199,16 +194,14 @@ export function newest(left: string, right: string): string {
 
 /** The claims of other mappings lead elsewhere: they must be made anew. */
 function mappingsDigest({ mappings }: Policy): string {
-  return createHash('sha256').update(JSON.stringify(mappings)).digest('hex').slice(0, 12);
+  return hash('sha256', JSON.stringify(mappings)).slice(0, 12);
 }
 
 function digestOf(rules: string, claims: string, data: Files): string {
   const beside = Object.keys(data)
     .sort(compareBytes)
     .map((key) => `\0${key}\0${data[key] ?? ''}`);
-  return createHash('sha256')
-    .update(`${rendererVersion}\n${rules}\0${claims}${beside.join('')}`)
-    .digest('hex');
+  return hash('sha256', `${rendererVersion}\n${rules}\0${claims}${beside.join('')}`);
 }
 
 /** The peer's label names its own manager: that one, and no label at all, may be adopted. */

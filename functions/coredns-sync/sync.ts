@@ -3,7 +3,7 @@ import { asFailure } from '../../lib/function/failure.ts';
 import type { Config } from './config.ts';
 import { fullPass } from './full.ts';
 import { increment } from './increment.ts';
-import { memoryOf } from './memory.ts';
+import { memoryOf, orphanedAfterMs, type Memory } from './memory.ts';
 import { countPass } from './metrics.ts';
 import { policyOf, type Policy } from './policy.ts';
 import { startingOver } from './retry.ts';
@@ -21,7 +21,7 @@ export async function syncObjects(context: Context<Config>, { subjects }: Wake):
     return;
   }
   const memory = memoryOf(context);
-  if (memory.marked && (memory.flushing || memory.waiting.size > 0)) {
+  if (memory.markedAt !== undefined && (memory.flushing || memory.waiting.size > 0)) {
     await owe(context, refs, context.config.MIN_WRITE_INTERVAL_MS);
     return;
   }
@@ -59,15 +59,23 @@ async function settle(
   }
 }
 
+/** An event is answered only on a mark that is younger than this, so that nobody takes it for that of a dead process. */
+const renewAfterMs = orphanedAfterMs / 3;
+
 /** Remembers what is owed: durably that it is, in memory what. One mark serves all that follow until the flush. */
 async function owe(context: Context<Config>, refs: readonly SourceRef[], waitMs: number): Promise<void> {
   const memory = memoryOf(context);
   enqueue(context, refs); // before the mark, so that a flush that ends now does not take the mark away
-  if (!memory.marked) {
+  const now = context.now().getTime();
+  if (!isMarked(memory, now)) {
     await startingOver(context, () => mark(context));
-    memory.marked = true;
+    memory.markedAt = now;
   }
   plan(context, waitMs);
+}
+
+function isMarked({ markedAt }: Memory, now: number): boolean {
+  return markedAt !== undefined && now - markedAt < renewAfterMs;
 }
 
 /** A flush before its time means that the process ends: then it must not wait. */
@@ -118,7 +126,7 @@ async function unmark(context: Context<Config>): Promise<void> {
   if (memory.waiting.size > 0) {
     return;
   }
-  memory.marked = false; // from here on whoever owes marks anew, and makes this write fail
+  memory.markedAt = undefined; // from here on whoever owes marks anew, and makes this write fail
   const state = await readState(context);
   const { [memory.id]: _mine, ...others } = state.owed;
   if (memory.waiting.size === 0) {

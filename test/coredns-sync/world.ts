@@ -25,7 +25,7 @@ export interface World extends AsyncDisposable {
   readonly calls: Call[];
   readonly app: Running;
   /** Starts a further process of the function. */
-  readonly another: (environment?: Environment) => Promise<Running>;
+  readonly another: (environment?: Environment, options?: { readonly now?: () => Date }) => Promise<Running>;
   readonly ingress: (name: string, hosts: readonly string[], options?: IngressOptions) => Promise<KubeObject>;
   readonly change: (name: string, edit: (ingress: Ingress) => void, namespace?: string) => Promise<KubeObject>;
   readonly remove: (name: string, namespace?: string) => Promise<void>;
@@ -68,11 +68,12 @@ export async function openWorld(environment: Environment = {}, options: SandboxO
   const calls: Call[] = [];
   const running: Running[] = [];
 
-  async function another(more: Environment = {}): Promise<Running> {
+  async function another(more: Environment = {}, { now }: { readonly now?: () => Date } = {}): Promise<Running> {
     const app = await startApp(corednsSync, {
       access: kubeconfigAccess(JSON.stringify(sandbox.kubeconfig)),
       environment: { POD_NAMESPACE: own, ...environment, ...more },
       observe: (call) => calls.push(call),
+      ...(now === undefined ? {} : { now }),
     });
     running.push(app);
     return app;

@@ -10,6 +10,7 @@ export const ingressSource: Source<Ingress> = {
   resource: ingresses,
   excluded: 'EXCLUDE_INGRESSES',
   wildcard: 'label',
+  refersTo: ['classes'],
   needs,
   asks,
 };

@@ -1,5 +1,6 @@
 import { asFailure, type Failure } from '../../../lib/function/failure.ts';
 import type { Collection, Kube } from '../../../lib/kube/client.ts';
+import { Refusal } from '../../../lib/kube/refusal.ts';
 import { ingressClasses, namespaces, type Resource } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { Policy } from '../policy.ts';
@@ -25,19 +26,22 @@ export interface Unread {
   /** Absent: everywhere. */
   readonly namespace: string | undefined;
   readonly failure: Failure;
+  /** Why: `absent` when the cluster does not serve the kind, in this version or at all. */
+  readonly because: 'forbidden' | 'absent' | 'failed';
 }
 
 export async function listAll(kube: Kube, policy: Policy): Promise<Listed> {
-  const world = await listWorld(kube, policy);
+  const found = await listWorld(kube, policy);
   const scopes = policy.config.WATCH_NAMESPACES.length === 0 ? [undefined] : policy.config.WATCH_NAMESPACES;
   const wanted: Wanted[] = [];
   const unread: Unread[] = [];
   let resourceVersion = '0';
   for (const source of sourcesOf(policy)) {
     for (const namespace of scopes) {
-      const outcome = await listOne(kube, { source, namespace, policy, world });
+      const outcome = await listOne(kube, { source, namespace, policy, found });
       if ('failure' in outcome) {
-        unread.push({ kind: source.resource.kind, namespace, failure: outcome.failure });
+        const { failure } = outcome;
+        unread.push({ kind: source.resource.kind, namespace, failure, because: reasonOf(failure) });
       } else {
         wanted.push(...outcome.items);
         resourceVersion = newest(resourceVersion, outcome.resourceVersion);
@@ -51,16 +55,24 @@ interface Listing {
   readonly source: Source;
   readonly namespace: string | undefined;
   readonly policy: Policy;
-  readonly world: World | Failure;
+  readonly found: Found;
+}
+
+/** What objects refer to, and which of it could not be read. */
+interface Found {
+  readonly world: World;
+  readonly failures: Partial<Readonly<Record<keyof World, Failure>>>;
 }
 
 /** Keeps of each object only what it asks for: the objects themselves would fill the memory. */
 async function listOne(
   kube: Kube,
-  { source, namespace, policy, world }: Listing,
+  { source, namespace, policy, found: { world, failures } }: Listing,
 ): Promise<Collection<Wanted> | { readonly failure: Failure }> {
-  if (isFailure(world)) {
-    return { failure: world };
+  const needed = [...source.refersTo, ...(policy.namespaceSelector === undefined ? [] : (['namespaces'] as const))];
+  const [failure] = needed.flatMap((kind) => failures[kind] ?? []);
+  if (failure !== undefined) {
+    return { failure };
   }
   try {
     return await kube.pick(source.resource, { namespace }, (object) => {
@@ -75,18 +87,28 @@ async function listOne(
   }
 }
 
-/** What objects refer to: each list only where the settings make it matter. */
-async function listWorld(kube: Kube, policy: Policy): Promise<World | Failure> {
+/** Each list only where the settings make it matter; one that fails spoils only those that need it. */
+async function listWorld(kube: Kube, policy: Policy): Promise<Found> {
   const { watchesGateways, namespaceSelector, config } = policy;
-  try {
-    return {
-      gateways: watchesGateways ? byKey(await kube.list(gateways)) : emptyWorld.gateways,
-      namespaces: watchesGateways || namespaceSelector !== undefined ? await labelled(kube) : emptyWorld.namespaces,
-      classes: config.UNCLASSED === 'default' ? (await kube.list(ingressClasses)).items : emptyWorld.classes,
-    };
-  } catch (error) {
-    return known(error);
+  const failures: Partial<Record<keyof World, Failure>> = {};
+  async function part<Kind extends keyof World>(
+    kind: Kind,
+    matters: boolean,
+    read: () => Promise<World[Kind]>,
+  ): Promise<World[Kind]> {
+    try {
+      return matters ? await read() : emptyWorld[kind];
+    } catch (error) {
+      failures[kind] = known(error);
+      return emptyWorld[kind];
+    }
   }
+  const world = {
+    gateways: await part('gateways', watchesGateways, async () => byKey(await kube.list(gateways))),
+    namespaces: await part('namespaces', watchesGateways || namespaceSelector !== undefined, () => labelled(kube)),
+    classes: await part('classes', config.UNCLASSED === 'default', async () => (await kube.list(ingressClasses)).items),
+  };
+  return { world, failures };
 }
 
 async function labelled(kube: Kube): Promise<World['namespaces']> {
@@ -101,8 +123,9 @@ function byName<T extends KubeObject>({ items }: Collection<T>): ReadonlyMap<str
   return new Map(items.map((item) => [item.metadata?.name ?? '', item]));
 }
 
-function isFailure(value: World | Failure): value is Failure {
-  return 'kind' in value;
+function reasonOf(failure: Failure): Unread['because'] {
+  const code = failure instanceof Refusal ? failure.code : undefined;
+  return code === 403 ? 'forbidden' : code === 404 ? 'absent' : 'failed';
 }
 
 /** A bug is no trouble with the cluster. */

@@ -20,6 +20,7 @@ function routeSource(resource: Resource<Route>): Source<Route> {
     resource,
     excluded: 'EXCLUDE_HTTPROUTES',
     wildcard: 'suffix',
+    refersTo: ['gateways', 'namespaces'],
     needs,
     asks: (route, policy, world) => asks(route, resource.kind, { policy, world }),
   };

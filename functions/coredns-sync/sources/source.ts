@@ -10,6 +10,8 @@ export interface Source<T extends KubeObject = KubeObject> {
   readonly excluded: 'EXCLUDE_INGRESSES' | 'EXCLUDE_HTTPROUTES' | 'EXCLUDE_INGRESSROUTES';
   /** What one label `*` covers in this API. */
   readonly wildcard: 'label' | 'suffix';
+  /** Kinds of objects that its own refer to: without them nothing is known of what it asks for. */
+  readonly refersTo: readonly (keyof World)[];
   /** What else must be read to know what an object asks for. */
   readonly needs: (object: T, policy: Policy) => Needs;
   /** The hosts that an object asks for, as it writes them: nobody has checked them yet. */

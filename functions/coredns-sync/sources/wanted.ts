@@ -67,8 +67,7 @@ function aboutOf(
   { resource }: Pick<Source, 'resource'>,
   { namespace, name, uid, resourceVersion }: Metadata,
 ): KubeObject {
-  const given = { namespace, name, uid, resourceVersion };
-  const metadata = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const metadata = { namespace, name, uid, resourceVersion } as Metadata;
   return { apiVersion: apiVersion(resource), kind: resource.kind, metadata };
 }
 
