@@ -21,6 +21,11 @@ export function manifestFile(what: string, manifests: readonly Manifest[]): stri
   return `${mark}, ${what}: change the definitions, not this file.\n${documents.join('---\n')}`;
 }
 
+/** Something else than manifests that is derived from the definitions. */
+export function derivedFile(what: string, content: object): string {
+  return `${mark}, ${what}: change the definitions, not this file.\n${documentText(content, {})}`;
+}
+
 /** The list that `kubectl apply -k` reads. */
 export function kustomizationFile(content: KustomizationContent): string {
   const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', ...content };

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Definition } from '../function/define.ts';
 import { certManagerVariant } from './cert-manager.ts';
-import { componentFile, functionFile, kustomizationFile, manifestFile } from './file.ts';
+import { componentFile, derivedFile, functionFile, kustomizationFile, manifestFile } from './file.ts';
 import { driftOf, repair, type Folder } from './folder.ts';
-import { knative, renderFunction } from './function-manifests.ts';
+import { knative, renderFunction, type Platform } from './function-manifests.ts';
 import { standardSite } from './manifest.ts';
+import { openfaas, openfaasSite, openfaasSource, stackOf } from './openfaas.ts';
 import { plain, plainSource } from './plain.ts';
 import { renderShared } from './shared.ts';
 
@@ -15,6 +16,7 @@ const installations: readonly (readonly [string, (definitions: readonly Definiti
   ['knative', knativeFolders],
   [join('deploy', 'plain'), plainFolders],
   [join('deploy', 'kinds'), kindFolders],
+  [join('deploy', 'openfaas'), openfaasFolders],
 ];
 
 /** One file that departs from the definitions: its text is another, or it should not be there. */
@@ -90,6 +92,19 @@ function plainFolders(definitions: readonly Definition[]): Folders {
   return new Map([['.', listing(new Map([...files, source]))]]);
 }
 
+/** The stack file is for `faas-cli`; what Kubernetes must hold beside it is a folder of its own. */
+function openfaasFolders(definitions: readonly Definition[]): Folders {
+  const files = definitions.map((definition): [string, string] => [
+    `${definition.name}.yaml`,
+    functionText(definition, openfaas, openfaasSite),
+  ]);
+  const source = manifestFile('the watches of all functions', openfaasSource(definitions));
+  return new Map<string, Folder>([
+    ['.', { files: new Map([['stack.yaml', derivedFile('for faas-cli', stackOf(definitions))]]) }],
+    ['beside', listing(new Map([...files, ['source.yaml', source]]))],
+  ]);
+}
+
 function kindFolders(definitions: readonly Definition[]): Folders {
   const files = definitions.flatMap(({ name, kinds = [] }): [string, string][] =>
     kinds.length === 0 ? [] : [[`${name}.yaml`, manifestFile(`the kinds of ${name}`, kinds)]],
@@ -102,6 +117,6 @@ function listing(files: ReadonlyMap<string, string>, folders: readonly string[] 
   return { files, kustomization: (names) => kustomizationFile({ resources: [...folders, ...names].sort() }) };
 }
 
-function functionText(definition: Definition, platform: typeof knative): string {
-  return functionFile(definition.name, renderFunction(definition, standardSite, { platform }));
+function functionText(definition: Definition, platform: Platform, site = standardSite): string {
+  return functionFile(definition.name, renderFunction(definition, site, { platform }));
 }

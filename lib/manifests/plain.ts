@@ -32,7 +32,14 @@ export const plain: Platform = {
 
 /** The program that watches the API server for all of these functions, and ticks. */
 export function plainSource(definitions: readonly Definition[], site = standardSite): Manifest[] {
-  const wanted = definitions.map((definition) => subscriptionOf(definition, site));
+  return subscribedSource(
+    definitions.map((definition) => subscriptionOf(definition, site)),
+    site,
+  );
+}
+
+/** The same for any subscriptions. */
+export function subscribedSource(wanted: readonly WrittenSubscription[], site: Site): Manifest[] {
   const rights = wanted.flatMap(({ watches }) => watches.map(({ resource, scope }) => readingRight(resource, scope)));
   const { directory, key } = subscriptions;
   const container = containerOf({ name: source, role: 'events', placeholders: {} }, site);

@@ -1,31 +1,45 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
-import { distinct, type Manifest } from '../../lib/manifests/manifest.ts';
-import { createClient, type Client, type Reply } from '../contract/api/client.ts';
+import { findFunctions } from '../../lib/cli/functions.ts';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { startSandbox } from '../../lib/sandbox/sandbox.ts';
+import { createClient, type Client } from '../contract/api/client.ts';
 import { kustomize } from '../kustomize.ts';
-import { startCluster, type Cluster } from './cluster.ts';
-import { additions, changes } from './defaulting.ts';
+import { startCluster } from './cluster.ts';
+import { changes } from './defaulting.ts';
 import { untilServed } from './eventing.ts';
+import { judge, type Expected } from './judge.ts';
 import { installKnative } from './knative-webhooks.ts';
-import { applyManifest, pathOf } from './manifests.ts';
+import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
 import { moduleManifests } from './module-files.ts';
 import type { ProductName } from './parts.ts';
 
 const patience = 180_000;
 
 /** What `kubectl apply -k` installs. */
-const kustomizations = ['knative', 'deploy/plain', 'deploy/monitoring'];
+const kustomizations = [
+  'deploy/kinds',
+  'knative',
+  'knative/cert-manager',
+  'deploy/plain',
+  'deploy/openfaas/beside',
+  'deploy/monitoring',
+];
 
 /** What `kubectl apply -f` installs. */
-const files = [
-  'deploy/gitops/argocd-application.yaml',
-  'deploy/gitops/argocd-applicationset.yaml',
-  'deploy/gitops/flux.yaml',
+const files = ['argocd-application.yaml', 'argocd-applicationset.yaml', 'flux.yaml'].map(
+  (name) => `deploy/gitops/${name}`,
+);
+
+const knativeKinds: readonly (readonly [ProductName, string])[] = [
+  ['eventing', 'config/core/resources'],
+  ['serving', 'config/core/300-resources'],
 ];
 
 /** Kinds that the manifests use and others bring. */
-const kindsOfOthers: readonly (readonly [ProductName, string])[] = [
+const otherKinds: readonly (readonly [ProductName, string])[] = [
   ['cert-manager', 'deploy/crds'],
   ['prometheus-operator', 'example/prometheus-operator-crd'],
   ['argo-cd', 'manifests/crds'],
@@ -33,70 +47,130 @@ const kindsOfOthers: readonly (readonly [ProductName, string])[] = [
   ['flux-source', 'config/crd/bases'],
 ];
 
-/** All that Knative's webhooks add to what we ship. A Knative Service is completed as its documentation says. */
-const expectedAdditions: Readonly<Record<string, readonly string[]>> = {};
+const containerDefaults = ['livenessProbe.httpGet.port', 'ports[0].protocol', 'readinessProbe.httpGet.port'];
+
+/**
+ * All that Knative may add: who made it, the own namespace to references, the channel of a Broker, the port of probes,
+ * traffic to the latest revision.
+ */
+const knativeAdditions: Expected = {
+  'eventing.knative.dev Broker': ['metadata.annotations', 'spec.config', 'spec.delivery.deadLetterSink.ref.namespace'],
+  'eventing.knative.dev Trigger': [
+    'metadata.annotations',
+    'metadata.labels.eventing.knative.dev/broker',
+    'spec.delivery.deadLetterSink.ref.namespace',
+    'spec.subscriber.ref.namespace',
+  ],
+  'sources.knative.dev ApiServerSource': ['metadata.annotations', 'spec.sink.ref.namespace'],
+  'sources.knative.dev PingSource': ['metadata.annotations', 'spec.sink.ref.namespace'],
+  'serving.knative.dev Service': [
+    'metadata.annotations',
+    'spec.traffic',
+    ...[...containerDefaults, 'readinessProbe.successThreshold'].map(
+      (path) => `spec.template.spec.containers[0].${path}`,
+    ),
+  ],
+};
+
+function kindsOf(products: readonly (readonly [ProductName, string])[]): AnyManifest[] {
+  return products.flatMap(([product, folder]) =>
+    moduleManifests(product, folder).filter(({ kind }) => kind === 'CustomResourceDefinition'),
+  );
+}
+
+async function documentsOf(file: string): Promise<Manifest[]> {
+  return parseAllDocuments(await readFile(file, 'utf8')).map((document) => document.toJS() as Manifest);
+}
 
 describe('the shipped manifests before real Kubernetes with real Knative', () => {
   const running = new AsyncDisposableStack();
-  let cluster: Cluster;
   let client: Client;
 
   beforeAll(async () => {
-    cluster = running.use(await startCluster());
+    const cluster = running.use(await startCluster());
     client = createClient(cluster.access);
     running.defer(() => client.close());
-    const kinds = kindsOfOthers.flatMap(([product, folder]) =>
-      moduleManifests(product, folder).filter(({ kind }) => kind === 'CustomResourceDefinition'),
-    );
+    const kinds = kindsOf(otherKinds);
     await Promise.all([installKnative(cluster), ...kinds.map((kind) => applyManifest(client, kind))]);
     await untilServed(client, kinds);
   }, patience);
   afterAll(() => running.disposeAsync());
 
-  /** What must be there before: Serving tries out the pod of each Service, under its account. */
-  async function prepare(manifests: readonly Manifest[]): Promise<void> {
-    for (const name of distinct(manifests.flatMap(({ metadata }) => metadata.namespace ?? []))) {
-      await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    }
-    for (const account of manifests.filter(({ kind }) => kind === 'ServiceAccount')) {
-      await applyManifest(client, account);
-    }
-  }
-
-  function dryRun(manifest: Manifest): Promise<Reply> {
-    return client.call('PATCH', pathOf(manifest), {
-      body: manifest,
-      query: { fieldManager: 'installer', force: true, dryRun: 'All', fieldValidation: 'Strict' },
-      headers: { 'content-type': 'application/apply-patch+yaml' },
-    });
-  }
-
-  async function judge(manifests: readonly Manifest[]): Promise<void> {
-    await prepare(manifests);
-    for (const manifest of manifests) {
-      const { code, body, warnings } = await dryRun(manifest);
-      const object = `${manifest.kind} ${manifest.metadata.name}`;
-
-      const refusal = code === 200 || code === 201 ? undefined : body.message;
-      expect({ object, refusal, warnings }).toEqual({ object, refusal: undefined, warnings: [] });
-      expect({ object, changes: changes(manifest, body) }).toEqual({ object, changes: [] });
-      if (manifest.apiVersion.includes('knative.dev')) {
-        const kind = `${manifest.apiVersion.split('/')[0] ?? ''} ${manifest.kind}`;
-        expect({ kind, added: additions(manifest, body) }).toEqual({ kind, added: expectedAdditions[kind] });
-      }
-    }
-  }
-
   it.each(kustomizations)(
     'PF-19 %s: every object is accepted, without a warning or an unexpected default',
-    async (folder) => {
-      await judge(await kustomize(folder));
-    },
+    async (folder) => judge(client, await kustomize(folder), knativeAdditions),
     patience,
   );
 
-  it.each(files)('PF-19 %s: every object is accepted, without a warning', async (file) => {
-    const documents = parseAllDocuments(await readFile(file, 'utf8'));
-    await judge(documents.map((document) => document.toJS() as Manifest));
+  it.each(files)('PF-19 %s: every object is accepted, without a warning', async (file) =>
+    judge(client, await documentsOf(file)),
+  );
+
+  it('refuses what our manifests must not be: a typing error, a wrong mode, a schedule that never comes', async () => {
+    const objects = await kustomize('knative');
+    const refusals = [
+      ['ApiServerSource', { mode: 'Refrence' }, /spec\.mode/],
+      ['PingSource', { schedule: 'never' }, /spec\.schedule/],
+      ['Trigger', { fliters: [] }, /fliters/],
+    ] as const;
+    for (const [wanted, spec, reason] of refusals) {
+      const found = objects.find(({ kind }) => kind === wanted);
+      const wrong = { ...(found ?? objects[0]), spec: { ...(found?.['spec'] as object), ...spec } } as Manifest;
+
+      await expect(judge(client, [wrong])).rejects.toThrow(reason);
+    }
   });
+});
+
+describe('the shipped manifests before the sandbox with the same kinds', () => {
+  const running = new AsyncDisposableStack();
+  let client: Client;
+
+  beforeAll(async () => {
+    const sandbox = await startSandbox({ port: 0, httpPort: 0, rbac: true });
+    running.defer(() => sandbox.close());
+    const { url, ca, adminToken: token } = sandbox;
+    client = createClient({ url, ca, token });
+    running.defer(() => client.close());
+    const kinds = [...kindsOf(knativeKinds), ...kindsOf(otherKinds)];
+    for (const kind of kinds) {
+      await applyManifest(client, kind);
+    }
+    await untilServed(client, kinds);
+  }, patience);
+  afterAll(() => running.disposeAsync());
+
+  it.each(kustomizations)('%s: every object is accepted as it is', async (folder) =>
+    judge(client, await kustomize(folder)),
+  );
+
+  it.each(files)('%s: every object is accepted as it is', async (file) => judge(client, await documentsOf(file)));
+});
+
+describe('knative/cert-manager', () => {
+  it('makes of every function what it ships with when cert-manager has its certificate', async () => {
+    const built = await kustomize('knative/cert-manager');
+    const environment = { TLS_MODE: 'cert-manager' };
+    for (const { definition } of await findFunctions('functions')) {
+      const wanted = renderFunction(definition, standardSite, { environment }).manifests;
+      const own = built.filter(({ apiVersion, metadata }) => isOf(definition.name, metadata) && isCore(apiVersion));
+
+      expect(own.map(pathOf).sort()).toEqual(wanted.map(pathOf).sort());
+      for (const manifest of wanted) {
+        const made = own.find((each) => pathOf(each) === pathOf(manifest));
+        expect({ path: pathOf(manifest), changes: changes(manifest, made) }).toEqual({
+          path: pathOf(manifest),
+          changes: [],
+        });
+      }
+    }
+  });
+
+  function isOf(name: string, { labels = {} }: Manifest['metadata']): boolean {
+    return labels['app.kubernetes.io/name'] === name;
+  }
+
+  function isCore(apiVersion: string): boolean {
+    return !apiVersion.startsWith('cert-manager.io/');
+  }
 });

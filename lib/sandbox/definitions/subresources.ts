@@ -4,7 +4,7 @@ import type { Report } from '../validation/report.ts';
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
-const simplePath = /^(\.[A-Za-z_][\w-]*|\['[^']+'\]|\[\d+\]|\[\?\(.*\)\]|\[\*\]|\.\*)+$/;
+const simplePath = /^(\.[A-Za-z_](?:[\w/-]|\\.)*|\['[^']+'\]|\[\d+\]|\[\?\(.*\)\]|\[\*\]|\.\*)+$/;
 
 export function checkSubresources(report: Report, { path, value }: Place): void {
   const scale = at(value, 'scale');

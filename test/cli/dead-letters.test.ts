@@ -1,0 +1,82 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { binaryEvent, send, type Sent } from '../http.ts';
+
+interface Line {
+  readonly msg: string;
+  readonly urls?: readonly string[];
+}
+
+let child: ChildProcess;
+let url: URL;
+const lines: Line[] = [];
+
+beforeAll(async () => {
+  child = spawn(process.execPath, ['lib/cli/dead-letters.ts'], {
+    env: { PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const listening = Promise.withResolvers<URL>();
+  createInterface({ input: child.stdout ?? process.stdin }).on('line', (text) => {
+    const line = JSON.parse(text) as Line;
+    lines.push(line);
+    if (line.urls?.[0] !== undefined) {
+      listening.resolve(new URL(line.urls[0]));
+    }
+  });
+  url = await listening.promise;
+});
+
+afterAll(() => {
+  child.kill('SIGKILL');
+});
+
+/** An event as a Broker hands it over when it has given up. */
+function letter(code: string, said: string): Sent {
+  const place = { kind: 'Ingress', apiVersion: 'networking.k8s.io/v1', namespace: 'shop', name: 'web' };
+  const event = binaryEvent({ type: 'dev.knative.apiserver.ref.add', ...place, data: { token: 'of no concern' } });
+  const added = {
+    'ce-knativeerrordest': 'http://coredns-sync.kube-reflex.svc.cluster.local',
+    'ce-knativeerrorcode': code,
+    'ce-knativeerrordata': Buffer.from(said).toString('base64'),
+  };
+  return { ...event, headers: { ...event.headers, ...added } };
+}
+
+it('tells of each letter what it was about, who refused it and why, and never its data', async () => {
+  const { status, body } = await send(url, letter('503', 'unavailable: the API server\nis away\n'));
+
+  expect({ status, body }).toEqual({ status: 204, body: '' });
+  expect(lines.at(-1)).toMatchObject({
+    msg: 'dead letter',
+    type: 'dev.knative.apiserver.ref.add',
+    object: 'Ingress shop web',
+    sentTo: 'http://coredns-sync.kube-reflex.svc.cluster.local',
+    code: 503,
+    said: 'unavailable: the API server\nis away',
+  });
+  expect(JSON.stringify(lines)).not.toContain('of no concern');
+});
+
+it('counts letters by the status they were refused with, and takes no word for one', async () => {
+  await send(url, letter('422', 'impossible: no such thing'));
+  await send(url, letter('422%22%7D%201%0Aforged', 'impossible'));
+
+  const { body } = await send(url, { method: 'GET', path: '/metrics' });
+  expect(body.match(/^kube_reflex_dead_letters_total.*$/gm)).toEqual([
+    'kube_reflex_dead_letters_total{code="503"} 1',
+    'kube_reflex_dead_letters_total{code="422"} 1',
+    'kube_reflex_dead_letters_total{code="none"} 1',
+  ]);
+});
+
+it('refuses what is no event, is healthy, and ends with 0 when asked to', async () => {
+  const junk = await send(url, { body: 'hello' });
+  const health = await send(url, { method: 'GET', path: '/health/readiness' });
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number | null];
+
+  expect([junk.status, health.status, code]).toEqual([400, 200, 0]);
+});
