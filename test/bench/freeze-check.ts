@@ -22,7 +22,7 @@ export const about = 'reviews of Deployments that policies refuse, over TLS on o
 
 const host = 'freeze-check-webhook.default.svc';
 const path = '/validate-freeze-operator-io-v1alpha1-workloads?timeout=5s';
-const round = { path, reviews: 200, connections: 8, host };
+const round = { path, reviews: 300, connections: 8, host };
 
 /** All are closed now and for the next hour, whenever the bench runs: the API server's answer is always no. */
 const hour = new Date().getUTCHours();
@@ -114,12 +114,31 @@ async function atCount(place: Place, count: number): Promise<Figure[]> {
       ...(count === 100 ? { bar: { atMost: 4 } } : {}),
       measured: `${told(served)}; floor ${told(floor)}`,
     });
+    if (count === 100) {
+      figures.push(evaluation(density, served, floor));
+    }
   }
-  const daily = cpuOf(paces.get('daily') ?? []);
-  const dense = cpuOf(paces.get('every minute') ?? []);
-  const measured = `${median(dense).toFixed(0)} µs / ${median(daily).toFixed(0)} µs`;
-  const flat = { what: `${count} policies, every minute against daily`, unit: '×', bar: { atMost: 1.3 } } as const;
-  return [...figures, { ...flat, value: median(dense) / median(daily), measured }];
+  return [...figures, flatness(count, paces)];
+}
+
+/** All that a review costs beyond what node:https takes for its bytes, so no less than what its evaluation does. */
+function evaluation(density: Density, served: readonly Pace[], floor: readonly Pace[]): Figure {
+  const value = median(cpuOf(served).map((cpu, index) => cpu - (cpuOf(floor)[index] ?? 0)));
+  const what = `100 policies that open ${density}, µs of CPU to evaluate`;
+  return { what, value, unit: '', bar: { atMost: 2_000 }, measured: 'above the floor' };
+}
+
+/** The densest against the daily one, by the best round of each: what else the machine does only adds. */
+function flatness(count: number, paces: ReadonlyMap<Density, readonly Pace[]>): Figure {
+  const best = [...paces].map(([density, all]) => ({ density, cpu: Math.min(...cpuOf(all)) }));
+  const daily = best.find(({ density }) => density === 'daily')?.cpu ?? Number.NaN;
+  return {
+    what: `${count} policies, the costliest density against daily`,
+    value: Math.max(...best.map(({ cpu }) => cpu)) / daily,
+    unit: '×',
+    bar: { atMost: 1.3 },
+    measured: best.map(({ density, cpu }) => `${density} ${cpu.toFixed(0)} µs`).join(', '),
+  };
 }
 
 async function setPolicies({ api }: Sandbox, count: number, schedule: string): Promise<void> {
@@ -179,8 +198,8 @@ async function listsPerReview(place: Place): Promise<Figure> {
     await pace(place.served, { ...round, reviews: 20, body: rollout, ca: place.ca });
   }
   const perSecond = ((await listCalls(place.served)) - before) / ((performance.now() - started) / 1000);
-  const what = 'list calls per review at 100 reviews a second';
-  return { what, value: perSecond / 100, unit: '', bar: { atMost: 0.05 }, measured: `${perSecond.toFixed(1)} lists/s` };
+  const what = 'list calls per 100 reviews, at 100 a second';
+  return { what, value: perSecond, unit: '', bar: { atMost: 5 }, measured: `${perSecond.toFixed(1)} lists/s` };
 }
 
 async function listCalls({ urls }: Started): Promise<number> {
@@ -190,11 +209,13 @@ async function listCalls({ urls }: Started): Promise<number> {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** From the creation of a freeze to the first refusal, in multiples of POLICY_MAX_AGE. */
+const policyMaxAgeMs = 1_000;
+
+/** From the creation of a freeze to the first refusal. */
 async function untilDenied(place: Place): Promise<Figure> {
   await setPolicies(place.sandbox, 0, schedules.daily);
   const times: number[] = [];
-  for (let turn = 0; turn < 10; turn += 1) {
+  for (let turn = 0; turn < 20; turn += 1) {
     await untilVerdict(place, true);
     const policy = freeze('now', ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z']);
     await place.sandbox.api.create(changeFreezes, {
@@ -206,8 +227,9 @@ async function untilDenied(place: Place): Promise<Figure> {
     await place.sandbox.api.remove(changeFreezes, { name: 'now' });
   }
   const longest = Math.max(...times);
-  const what = 'policy created to first refusal, against POLICY_MAX_AGE';
-  return { what, value: longest / 1000, unit: '×', bar: { atMost: 1.1 }, measured: `longest ${longest.toFixed(0)} ms` };
+  const what = 'ms from a policy that is created to the first refusal';
+  const measured = `the longest of ${times.length}, median ${median(times).toFixed(0)} ms`;
+  return { what, value: longest, unit: '', bar: { atMost: policyMaxAgeMs + 100 }, measured };
 }
 
 function cpuOf(paces: readonly Pace[]): readonly number[] {

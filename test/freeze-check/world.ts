@@ -8,6 +8,7 @@ import { until } from '../../lib/source/testing/until.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
 import freezeCheck from '../../functions/freeze-check/index.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
 
 /** A cluster with the kinds that freeze-check knows, a clock to turn, and replicas of the function. */
 export interface World {
@@ -61,14 +62,19 @@ export interface WorldOptions {
   readonly kinds?: readonly Resource[];
   /** Rights count; replicas have all of them. */
   readonly rbac?: boolean;
+  /** The kinds of the policies let anything in, as those of somebody else may. */
+  readonly lax?: boolean;
 }
 
-export async function openWorld({ at, kinds = [], rbac = false }: WorldOptions): Promise<World> {
+export async function openWorld({ at, kinds = [], rbac = false, lax = false }: WorldOptions): Promise<World> {
   const sandbox = await startSandbox({ controllers: false, rbac });
   const { api } = sandbox;
   const opened: Replica[] = [];
   let time = new Date(at);
-  const definitions: readonly KubeObject[] = [...(freezeCheck.kinds ?? []), ...kinds.map(freeform)];
+  const policies = lax
+    ? [changeFreezes, maintenanceWindows, freezeExceptions].map(definitionOf)
+    : (freezeCheck.kinds ?? []);
+  const definitions: readonly KubeObject[] = [...policies, ...kinds.map(definitionOf)];
   for (const definition of definitions) {
     await api.create(customResourceDefinitions, definition);
   }
@@ -202,7 +208,7 @@ async function post({ httpUrl }: Sandbox, path: string, body: object): Promise<u
 }
 
 /** A custom kind of free form, as far as freeze-check cares. */
-function freeform({ group, version, kind, plural, namespaced }: Resource): KubeObject {
+export function definitionOf({ group, version, kind, plural, namespaced }: Resource): KubeObject {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
