@@ -30,9 +30,9 @@ export function refusalOf(what: string, answer: Answer): Refusal {
 }
 
 /** The JSON of an answer, or the wanted fields of it. Something between us and the API server may have answered in its place: try again. */
-export function parseAnswer(what: string, { body }: Answer, fields: Fields = true): unknown {
+export function parseAnswer(what: string, answer: Answer, fields: Fields = true): unknown {
   try {
-    return fields === true ? JSON.parse(body) : skim(body, fields);
+    return fields === true ? JSON.parse(answer.body) : skim(answer.bytes, fields);
   } catch (error) {
     throw new Failure('unavailable', `${what}: the answer is not JSON`, { cause: error });
   }

@@ -16,6 +16,7 @@ import type {
   V1ReplicaSet,
   V1ReplicationController,
   V1Secret,
+  V1SelfSubjectAccessReview,
   V1Service,
   V1StatefulSet,
   V1SubjectAccessReview,
@@ -52,6 +53,7 @@ export type PodDisruptionBudget = Wire<V1PodDisruptionBudget>;
 export type ReplicaSet = Wire<V1ReplicaSet>;
 export type ReplicationController = Wire<V1ReplicationController>;
 export type Secret = Wire<V1Secret>;
+export type SelfSubjectAccessReview = Wire<V1SelfSubjectAccessReview>;
 export type Service = Wire<V1Service>;
 export type StatefulSet = Wire<V1StatefulSet>;
 export type SubjectAccessReview = Wire<V1SubjectAccessReview>;
@@ -91,6 +93,12 @@ export const statefulSets = namespaced<StatefulSet>('apps', 'v1', 'StatefulSet',
 export const namespaces = clusterWide<Namespace>('', 'v1', 'Namespace', 'namespaces');
 export const nodes = clusterWide<Node>('', 'v1', 'Node', 'nodes');
 export const ingressClasses = clusterWide<IngressClass>('networking.k8s.io', 'v1', 'IngressClass', 'ingressclasses');
+export const selfSubjectAccessReviews = clusterWide<SelfSubjectAccessReview>(
+  'authorization.k8s.io',
+  'v1',
+  'SelfSubjectAccessReview',
+  'selfsubjectaccessreviews',
+);
 export const subjectAccessReviews = clusterWide<SubjectAccessReview>(
   'authorization.k8s.io',
   'v1',

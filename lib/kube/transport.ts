@@ -18,6 +18,8 @@ export interface Request {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** The same as text, decoded where somebody wants it. */
   readonly body: string;
   readonly sentBytes: number;
   readonly receivedBytes: number;
@@ -187,24 +189,36 @@ function exchange(
 export async function collect(response: IncomingMessage, request: Request, deadlineMs: number): Promise<Answer> {
   const { method, path, body } = request;
   const timer = setTimeout(() => response.destroy(late(method, path)), deadlineMs);
-  const chunks: Buffer[] = [];
   try {
-    for await (const chunk of response) {
-      chunks.push(chunk as Buffer);
-    }
+    const received = await bytesOf(response);
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      bytes: received,
+      get body() {
+        return received.toString();
+      },
+      sentBytes: body === undefined ? 0 : Buffer.byteLength(body),
+      receivedBytes: received.length,
+    };
   } catch (error) {
     throw unreachable(error as NodeJS.ErrnoException, false, request);
   } finally {
     clearTimeout(timer);
   }
-  const received = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-  return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    body: received.toString(),
-    sentBytes: body === undefined ? 0 : Buffer.byteLength(body),
-    receivedBytes: received.length,
-  };
+}
+
+/** A page of a large list comes in hundreds of chunks; iterating over them would cost more than they do. */
+function bytesOf(response: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.once('end', () =>
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+    );
+    response.once('error', reject);
+    response.once('close', () => reject(new Error('the answer broke off'))); // counts only if it was not whole
+  });
 }
 
 function late(method: string, path: string): Failure {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Context } from '../../../lib/function/define.ts';
 import { asFailure } from '../../../lib/function/failure.ts';
 import { pods, type Pod } from '../../../lib/kube/resource.ts';
@@ -5,7 +6,6 @@ import { WebhookFailure } from '../../../lib/review/call-failure.ts';
 import { createWebhookClient, type WebhookTarget } from '../../../lib/review/call.ts';
 import { reviewOf } from '../../../lib/review/review.ts';
 import type { Config } from '../config.ts';
-import { digest } from '../digest.ts';
 import { proxyOf, type Proxy } from '../drift/proxy.ts';
 import type { Injector } from '../mesh/webhooks.ts';
 import { answerOf, type Answer } from './answer.ts';
@@ -126,12 +126,10 @@ function questionKey(
     'pod-template-generation': _generation,
     ...kept
   } = labels;
-  return digest([
-    injectors.map((injector) => injector.clientConfig),
-    question,
-    kept,
-    named ? [owner.kind, owner.name] : owner.kind,
-  ]);
+  const clients = injectors.map((injector) => injector.clientConfig);
+  // The API server writes fields in one order, so equal templates are equal texts.
+  const text = JSON.stringify([clients, question, kept, named ? [owner.kind, owner.name] : owner.kind]);
+  return createHash('sha256').update(text).digest('base64');
 }
 
 function resultOf(expectation: Expectation): ProbeResult {
