@@ -8,8 +8,12 @@ export function perInstance<T>(make: () => T): (context: Pick<Context, 'metrics'
   // Contexts come and go with every request; the metrics of a function live exactly as long as the instance.
   const values = new WeakMap<object, { readonly value: T }>();
   return ({ metrics }) => {
-    const known = values.get(metrics) ?? { value: make() };
-    values.set(metrics, known);
-    return known.value;
+    const known = values.get(metrics);
+    if (known !== undefined) {
+      return known.value;
+    }
+    const value = make();
+    values.set(metrics, { value });
+    return value;
   };
 }
