@@ -34,7 +34,7 @@ export async function untilServed(client: Client, kinds: readonly AnyManifest[])
 }
 
 /** A webhook that is not there would have to convert old versions, which nobody uses here. */
-function unconverted(manifest: AnyManifest): AnyManifest {
+export function unconverted(manifest: AnyManifest): AnyManifest {
   const spec = { ...(manifest['spec'] as object), conversion: { strategy: 'None' } };
   return { ...manifest, spec };
 }

@@ -9,7 +9,7 @@ import { createClient, type Client } from '../contract/api/client.ts';
 import { kustomize } from '../kustomize.ts';
 import { startCluster } from './cluster.ts';
 import { changes } from './defaulting.ts';
-import { untilServed } from './eventing.ts';
+import { untilServed, unconverted } from './eventing.ts';
 import { judge, type Expected } from './judge.ts';
 import { installKnative } from './knative-webhooks.ts';
 import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
@@ -38,7 +38,13 @@ const knativeKinds: readonly (readonly [ProductName, string])[] = [
   ['serving', 'config/core/300-resources'],
 ];
 
-/** Kinds that the manifests use and others bring. */
+/** Kinds that the manifests use and others bring, with the folders where those keep all of theirs. */
+const usedKinds = new Set([
+  ...['certificates.cert-manager.io', 'issuers.cert-manager.io'],
+  ...['podmonitors.monitoring.coreos.com', 'prometheusrules.monitoring.coreos.com'],
+  ...['applications.argoproj.io', 'applicationsets.argoproj.io'],
+  ...['kustomizations.kustomize.toolkit.fluxcd.io', 'gitrepositories.source.toolkit.fluxcd.io'],
+]);
 const otherKinds: readonly (readonly [ProductName, string])[] = [
   ['cert-manager', 'deploy/crds'],
   ['prometheus-operator', 'example/prometheus-operator-crd'],
@@ -50,8 +56,8 @@ const otherKinds: readonly (readonly [ProductName, string])[] = [
 const containerDefaults = ['livenessProbe.httpGet.port', 'ports[0].protocol', 'readinessProbe.httpGet.port'];
 
 /**
- * All that Knative may add: who made it, the own namespace to references, the channel of a Broker, the port of probes,
- * traffic to the latest revision.
+ * All that Knative may add: who made it, the own namespace to references, the channel of a Broker, the older kind of
+ * filter (empty, so that ours holds), the port of probes, traffic to the latest revision.
  */
 const knativeAdditions: Expected = {
   'eventing.knative.dev Broker': ['metadata.annotations', 'spec.config', 'spec.delivery.deadLetterSink.ref.namespace'],
@@ -59,6 +65,7 @@ const knativeAdditions: Expected = {
     'metadata.annotations',
     'metadata.labels.eventing.knative.dev/broker',
     'spec.delivery.deadLetterSink.ref.namespace',
+    'spec.filter',
     'spec.subscriber.ref.namespace',
   ],
   'sources.knative.dev ApiServerSource': ['metadata.annotations', 'spec.sink.ref.namespace'],
@@ -90,7 +97,7 @@ describe('the shipped manifests before real Kubernetes with real Knative', () =>
     const cluster = running.use(await startCluster());
     client = createClient(cluster.access);
     running.defer(() => client.close());
-    const kinds = kindsOf(otherKinds);
+    const kinds = kindsOf(otherKinds).filter(({ metadata }) => usedKinds.has(metadata.name));
     await Promise.all([installKnative(cluster), ...kinds.map((kind) => applyManifest(client, kind))]);
     await untilServed(client, kinds);
   }, patience);
@@ -132,7 +139,8 @@ describe('the shipped manifests before the sandbox with the same kinds', () => {
     const { url, ca, adminToken: token } = sandbox;
     client = createClient({ url, ca, token });
     running.defer(() => client.close());
-    const kinds = [...kindsOf(knativeKinds), ...kindsOf(otherKinds)];
+    const used = kindsOf(otherKinds).filter(({ metadata }) => usedKinds.has(metadata.name));
+    const kinds = [...kindsOf(knativeKinds), ...used].map(unconverted);
     for (const kind of kinds) {
       await applyManifest(client, kind);
     }
@@ -140,8 +148,13 @@ describe('the shipped manifests before the sandbox with the same kinds', () => {
   }, patience);
   afterAll(() => running.disposeAsync());
 
+  /** Policies in CEL are the API server's own business; the sandbox says that it has none. */
+  function isServed({ kind }: Manifest): boolean {
+    return !kind.startsWith('ValidatingAdmissionPolicy');
+  }
+
   it.each(kustomizations)('%s: every object is accepted as it is', async (folder) =>
-    judge(client, await kustomize(folder)),
+    judge(client, (await kustomize(folder)).filter(isServed)),
   );
 
   it.each(files)('%s: every object is accepted as it is', async (file) => judge(client, await documentsOf(file)));

@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { compilePattern } from './pattern.ts';
 
 type Comparable = bigint | number | string | boolean | Date;
 
@@ -24,10 +25,10 @@ function addListFunctions(environment: Environment): void {
 function addStringFunctions(environment: Environment): void {
   environment.registerFunction(
     'string.find(string): string',
-    (text: string, pattern: string) => new RegExp(pattern, 'u').exec(text)?.[0] ?? '',
+    (text: string, pattern: string) => compilePattern(pattern).exec(text)?.[0] ?? '',
   );
   environment.registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
-    [...text.matchAll(new RegExp(pattern, 'gu'))].map(([match]) => match),
+    [...text.matchAll(compilePattern(pattern, 'gu'))].map(([match]) => match),
   );
   environment.registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
     text.replaceAll(from, () => to),

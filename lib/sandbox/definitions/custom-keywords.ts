@@ -1,3 +1,4 @@
+import { compilePattern } from './pattern.ts';
 import type { Spot } from './custom-validate.ts';
 import { itemStep } from '../patch/item-step.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -48,7 +49,7 @@ function checkLength(
     ...(length < Number(minLength)
       ? [cause('Invalid', path, `${shown} should be at least ${String(minLength)} chars long`)]
       : []),
-    ...(typeof pattern === 'string' && !new RegExp(pattern, 'u').test(value)
+    ...(typeof pattern === 'string' && !compilePattern(pattern).test(value)
       ? [cause('Invalid', path, `${shown} should match '${pattern}'`)]
       : []),
   ];

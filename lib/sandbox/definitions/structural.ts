@@ -1,6 +1,7 @@
 import { isList, isObject, type Json, listAt, objectAt } from '../schema/value.ts';
 import { checkOneOf, isMissing, type Place } from '../validation/fields.ts';
 import type { Report } from '../validation/report.ts';
+import { compilePattern } from './pattern.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 /** Keywords that say something about the structure, and so must not stand inside of `allOf`, `anyOf`, `oneOf` and `not`. */
@@ -117,7 +118,7 @@ function checkPattern(report: Report, { pattern }: Json, path: string): void {
     return;
   }
   try {
-    new RegExp(pattern, 'u');
+    compilePattern(pattern);
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
     report.invalid(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${why}`);
