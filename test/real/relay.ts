@@ -1,4 +1,4 @@
-import { Agent } from 'node:http';
+import { Agent, type IncomingHttpHeaders } from 'node:http';
 import { startRecorder, type Received } from '../../lib/source/testing/recorder.ts';
 import { send } from '../http.ts';
 import { waitUntil } from './wait.ts';
@@ -25,8 +25,17 @@ export interface Relay {
   readonly close: () => Promise<void>;
 }
 
-/** Connections are the relay's own matter. */
+/** Each connection's own matter. */
 const hopByHop = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding']);
+
+/** The headers that whoever passes a request on repeats. */
+export function endToEnd(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !hopByHop.has(name))
+      .map(([name, value]) => [name, String(value)]),
+  );
+}
 
 export async function startRelay(): Promise<Relay> {
   const recorder = await startRecorder();
@@ -39,12 +48,9 @@ export async function startRelay(): Promise<Relay> {
   async function pass(event: Received, target: URL): Promise<number> {
     const started = performance.now();
     underWay += 1;
-    const headers = Object.fromEntries(
-      Object.entries(event.headers)
-        .filter(([name]) => !hopByHop.has(name))
-        .map(([name, value]) => [name, String(value)]),
+    const answer = await send(target, { headers: endToEnd(event.headers), body: event.body, agent }).catch(
+      () => undefined,
     );
-    const answer = await send(target, { headers, body: event.body, agent }).catch(() => undefined);
     underWay -= 1;
     const status = answer?.status ?? 502;
     passed.push({ ...event, status, retryAfter: answer?.headers['retry-after'], ms: performance.now() - started });

@@ -24,6 +24,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   parts: [],
   plain: api,
   platform: [...api, 'receive-adapter', 'queue-proxy'],
+  responses: [...api, 'receive-adapter', 'broker-ingress', 'broker-filter'],
   source: [...api, 'receive-adapter'],
   tables: api,
   tls: api,
