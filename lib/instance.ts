@@ -141,9 +141,13 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   });
 
   const route = lazily(async () => {
-    const { createRoutes } = await import('./http/routes.ts');
+    const [{ createRoutes }, { doctorRoute }] = await Promise.all([
+      import('./http/routes.ts'),
+      import('./doctor/route.ts'),
+    ]);
+    const self = { definition, role: settings.ROLE, registry: metrics.registry };
     return createRoutes({
-      routes,
+      routes: [...routes, doctorRoute(self)],
       bodies,
       context: () => runner.context(AbortSignal.timeout(limitMs)),
       onFailure: (path, failure) => logFailure(log, failure, { path }),

@@ -1,33 +1,17 @@
 import type { Definition } from '../function/define.ts';
-import {
-  configMaps,
-  groupVersion,
-  guessedPlural,
-  mutatingWebhooks,
-  secrets,
-  validatingWebhooks,
-  type Resource,
-} from '../kube/resource.ts';
-import type { KubeObject } from '../kube/wire.ts';
+import { configMaps, groupVersion, guessedPlural, subjectAccessReviews } from '../kube/resource.ts';
 import { askedBy, knative, permissionsOf, renderFunction } from '../manifests/function-manifests.ts';
 import { configOf, findInstallation, type Installed } from '../manifests/installed.ts';
 import { partName, standardSite, type Manifest, type Site } from '../manifests/manifest.ts';
 import { plain, source, subscriptions, subscriptionOf } from '../manifests/plain.ts';
 import { sharedBy } from '../manifests/shared.ts';
+import { inParallel } from '../work/in-parallel.ts';
 import type { Finding, Found } from './finding.ts';
-import { checkLastSuccess } from './last-success.ts';
-import { orUnknown, readable, type Patient } from './look.ts';
-import { examineRights, questionsOf, type Question } from './rights.ts';
-import { examineTrust } from './trust.ts';
+import { orUnknown, type Patient } from './look.ts';
+import { checkPulse } from './pods.ts';
+import { examineRights, questionsOf, width, type Question } from './rights.ts';
+import { checkWebhooks } from './webhooks.ts';
 import { examineObject, holds } from './wiring.ts';
-
-const accessReviews: Resource = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  kind: 'SubjectAccessReview',
-  plural: 'subjectaccessreviews',
-  namespaced: false,
-};
 
 /** What holds events back from reaching a function, or the function from answering them. */
 export async function examineFunction(definition: Definition, patient: Patient): Promise<Finding[]> {
@@ -39,15 +23,16 @@ export async function examineFunction(definition: Definition, patient: Patient):
     return [{ function: name, check: 'installation', state: 'error', message, fix }];
   }
   const site = { ...standardSite, namespace: patient.namespace };
+  const config = configOf(definition, installed.environment);
   const { manifests } = renderFunction(definition, site, installed);
   const found = await Promise.all([
     ...[...manifests, ...sharedWith(definition, { site, installed })]
       .filter(isWiring)
       .map((manifest) => checkObject(manifest, patient)),
     checkRights(definition, { patient, site, installed }),
-    checkTrust(manifests, { patient, secret: secretOf(definition, installed) }),
+    checkWebhooks({ name, admit: askedBy(definition, config, site).admit, config }, patient),
     checkSubscription(definition, { patient, site, installed }),
-    checkLastSuccess(name, patient),
+    checkPulse({ name, ticks: definition.tick !== undefined }, patient),
   ]);
   return found.flat().map((each) => ({ function: name, ...each }));
 }
@@ -117,7 +102,7 @@ async function checkRights(definition: Definition, { patient, site, installed }:
       const account = partName(definition.name, part);
       const questions = questionsOf(permissionsOf(role, permissions), patient.namespace);
       return orUnknown(`rights of ${account}`, async () => [
-        examineRights(account, await Promise.all(questions.map((question) => ask(question, account, patient)))),
+        examineRights(account, await inParallel(width, questions, (question) => ask(question, account, patient))),
       ]);
     }),
   );
@@ -131,31 +116,7 @@ async function ask(
 ): Promise<readonly [Question, boolean]> {
   const user = `system:serviceaccount:${namespace}:${account}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
-  const review: KubeObject = { metadata: {}, spec: { user, groups, resourceAttributes: question } } as KubeObject;
-  const { status } = (await kube.rehearse(accessReviews, review)) as {
-    readonly status?: { readonly allowed?: boolean };
-  };
+  const spec = { user, groups, resourceAttributes: question };
+  const { status } = await kube.ask(subjectAccessReviews, { metadata: {}, spec });
   return [question, status?.allowed === true];
-}
-
-function secretOf(definition: Definition, { environment }: Installed): string | undefined {
-  const { TLS_SECRET } = configOf(definition, environment) as { readonly TLS_SECRET?: string };
-  return TLS_SECRET;
-}
-
-async function checkTrust(
-  manifests: readonly Manifest[],
-  { patient, secret }: { readonly patient: Patient; readonly secret: string | undefined },
-): Promise<Found[]> {
-  const { kube, namespace, now } = patient;
-  const configurations = manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
-  const found = configurations.map(({ kind, metadata: { name } }) =>
-    orUnknown(`certificate of ${name}`, async () => {
-      const resource = kind.startsWith('Mutating') ? mutatingWebhooks : validatingWebhooks;
-      const configuration = await kube.get<KubeObject>(resource, { name });
-      const held = secret === undefined ? undefined : await readable(kube.get(secrets, { name: secret, namespace }));
-      return configuration === undefined ? [] : examineTrust({ configuration, secret: held, now });
-    }),
-  );
-  return (await Promise.all(found)).flat();
 }

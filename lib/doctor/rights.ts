@@ -12,6 +12,9 @@ export interface Question {
   readonly namespace?: string;
 }
 
+/** How many questions are asked at once: some functions have hundreds of rights. */
+export const width = 8;
+
 /** Every right on its own, so that an answer names what is missing. */
 export function questionsOf(permissions: readonly Permission[], own: string): Question[] {
   return permissions.flatMap(({ groups, resources, verbs, names = [undefined], scope }) =>

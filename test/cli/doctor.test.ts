@@ -70,8 +70,23 @@ async function install(manifests: readonly Manifest[]): Promise<void> {
       await apply({ apiVersion, kind, metadata, status: { conditions: [condition] } }, 'status');
     }
   }
+  await apply(behind);
   await certify(await certificates());
 }
+
+/** What the controllers write when a replica of the admission half is ready. */
+const behind: Manifest = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: {
+    name: 'host-census-webhook',
+    namespace,
+    labels: { 'kubernetes.io/service-name': 'host-census-webhook' },
+  },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }],
+  ports: [{ name: 'https', port: 9443, protocol: 'TCP' }],
+};
 
 interface Certificates {
   readonly ca: string;
@@ -155,6 +170,17 @@ describe('of a function on Kubernetes alone', () => {
     expect(new Set(found.map(({ message }) => message))).toEqual(
       new Set(['no certificate in caBundle vouches for the one in tls.crt']),
     );
+  });
+
+  it('tells that nobody answers its webhooks, and what that means', async () => {
+    await apply({ ...behind, endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: false } }] });
+
+    expect(await problems()).toEqual([
+      expect.objectContaining({
+        check: 'replicas of host-census-webhook',
+        message: 'the Service leads to no ready pod: everything passes unasked',
+      }),
+    ]);
   });
 
   it('tells a source that was generated for other settings', async () => {

@@ -1,0 +1,98 @@
+import type { Registry } from 'prom-client';
+import type { Context, Definition, Permission, Route } from '../function/define.ts';
+import { perInstance } from '../function/memory.ts';
+import type { Kube } from '../kube/client.ts';
+import { selfSubjectAccessReviews } from '../kube/resource.ts';
+import type { FunctionSettings } from '../settings.ts';
+import { inParallel } from '../work/in-parallel.ts';
+import { isHealthy, tableOf, type Finding, type Found } from './finding.ts';
+import { orUnknown } from './look.ts';
+import { examinePulse } from './pulse.ts';
+import { examineRights, questionsOf, width, type Question } from './rights.ts';
+import { checkWebhooks } from './webhooks.ts';
+
+/** The process that looks at itself. */
+export interface Self<C> {
+  readonly definition: Definition<C>;
+  readonly role: FunctionSettings['ROLE'];
+  readonly registry: Registry;
+}
+
+/** Whoever asks often gets the same answer: senders are unknown, and an examination costs a call for each right. */
+const freshMs = 15_000;
+
+interface Memory {
+  at: number;
+  findings: Promise<readonly Finding[]> | undefined;
+}
+
+const memoryOf = perInstance<Memory>(() => ({ at: 0, findings: undefined }));
+
+/** `GET /doctor`: what a function can tell of its own state with the rights that it has. 503 when something is wrong. */
+export function doctorRoute<C>(self: Self<C>): Route<C> {
+  return {
+    method: 'GET',
+    path: '/doctor',
+    handle: async ({ query }, context) => {
+      const findings = await recent(self, context);
+      const status = isHealthy(findings) ? 200 : 503;
+      return { status, body: query.has('json') ? findings : `${tableOf(findings)}\n` };
+    },
+  };
+}
+
+function recent<C>(self: Self<C>, context: Context<C>): Promise<readonly Finding[]> {
+  const memory = memoryOf(context);
+  const now = context.now().getTime();
+  if (memory.findings === undefined || now - memory.at >= freshMs) {
+    memory.at = now;
+    memory.findings = examineSelf(self, context);
+    memory.findings.catch(() => (memory.findings = undefined));
+  }
+  return memory.findings;
+}
+
+async function examineSelf<C>({ definition, role, registry }: Self<C>, context: Context<C>): Promise<Finding[]> {
+  const { config, kube, namespace, now } = context;
+  const { name, tick } = definition;
+  const permissions = definition.permissions?.(config, context) ?? [];
+  const admit = definition.admit?.(config, context) ?? [];
+  const pulse = { function: name, ticks: tick !== undefined, now: now() };
+  const found = await Promise.all([
+    checkRights(permissions.filter(isFor(role)), { kube, namespace }),
+    checkWebhooks({ name, admit, config }, { kube, namespace, now: now() }),
+    role === 'admission' ? Promise.resolve([]) : registry.metrics().then((text) => examinePulse(text, pulse)),
+  ]);
+  return [...found.flat(), beyondSight].map((each) => ({ function: name, ...each }));
+}
+
+function isFor(role: FunctionSettings['ROLE']): (permission: Permission) => boolean {
+  return (permission) => role === 'all' || permission.role === undefined || permission.role === role;
+}
+
+/** A function needs no right to look at what wakes it, so it has none. */
+const beyondSight: Found = {
+  check: 'sources and triggers',
+  state: 'unknown',
+  message: 'a function has no right to look at them',
+  fix: 'npx kube-reflex doctor, as somebody who may',
+};
+
+async function checkRights(
+  permissions: readonly Permission[],
+  { kube, namespace }: { readonly kube: Kube; readonly namespace: string },
+): Promise<Found[]> {
+  const account = 'this account';
+  return orUnknown(`rights of ${account}`, async () => {
+    const questions = questionsOf(permissions, namespace);
+    return [examineRights(account, await inParallel(width, questions, (question) => ask(question, kube)))];
+  });
+}
+
+async function ask(question: Question, kube: Kube): Promise<readonly [Question, boolean]> {
+  const { status } = await kube.ask(selfSubjectAccessReviews, {
+    metadata: {},
+    spec: { resourceAttributes: question },
+  });
+  return [question, status?.allowed === true];
+}
