@@ -6,6 +6,9 @@ import {
   type Action,
   type ChangeFreezeSpec,
 } from '../../functions/freeze-check/policy.ts';
+import freezeCheck from '../../functions/freeze-check/index.ts';
+import { parseConfig } from '../../lib/function/config.ts';
+import type { Webhook } from '../../lib/function/define.ts';
 import { deployments, namespaces } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { AdmissionRequest } from '../../lib/review/review.ts';
@@ -199,6 +202,9 @@ describe('a change', () => {
 
     expect(await gate.ask({ ...creation(), kind: pod })).toMatchObject({ allowed: true });
     expect(await gate.ask({ ...rollout, subResource: 'status' })).toMatchObject({ allowed: true });
+    expect(await gate.metrics()).toMatch(/admission_seconds_count\{outcome="foreign"\} 2/);
+    const asked = webhooksOf(freezeCheck).flatMap(({ rules }) => rules.flatMap(({ resources }) => resources));
+    expect(asked.filter((resource) => resource.includes('/') && !resource.endsWith('/scale'))).toEqual([]);
   });
 
   it('FC-12 passes in a namespace that is being deleted', async () => {
@@ -383,6 +389,11 @@ describe('selectors', () => {
     ).toMatchObject({ allowed: false });
   });
 });
+
+/** What the API server is told to ask about. */
+function webhooksOf({ admit, config }: typeof freezeCheck): readonly Webhook[] {
+  return (admit?.(parseConfig(config, {}), { namespace: 'kube-reflex' }) ?? []).flatMap(({ webhooks }) => webhooks);
+}
 
 const denyAll: Partial<ChangeFreezeSpec> = { rules: { deny: everything } };
 

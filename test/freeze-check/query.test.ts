@@ -157,9 +157,38 @@ describe('/v1/evaluate', () => {
   });
 });
 
-async function tokenOf(account: string): Promise<string> {
+describe('/v1/evaluate by RBAC', () => {
+  const evaluate = '/v1/evaluate';
+  let strict: World;
+
+  beforeAll(async () => {
+    strict = await openWorld({ at: noon, rbac: true });
+    await strict.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
+  });
+  afterAll(() => strict.close());
+
+  it('FC-76 answers whose token may, by the verb, and nobody while that can not be found out', async () => {
+    const guarded = await strict.replica({ name: 'guarded', environment: { API_AUTH_MODE: 'rbac' } });
+    const authorization = `Bearer ${await tokenOf('guarded', strict)}`;
+
+    const before = json(await get(rollout, guarded, authorization));
+    await strict.grant('system:serviceaccounts', [{ nonResourceURLs: [evaluate], verbs: ['get'] }]);
+    const entitled = json(await get(rollout, guarded, authorization));
+    const headers = { 'content-type': 'application/json', authorization };
+    const posted = json(await send(guarded.app.url, { path: evaluate, headers, body: JSON.stringify(rollout) }));
+    strict.sandbox.faults.add({ resource: 'tokenreviews', effect: { do: 'refuse', status: 503 } });
+    const unknown = json(await get(rollout, guarded, authorization));
+
+    expect(before).toEqual({ status: 403, error: 'not allowed to get /v1/evaluate' });
+    expect(entitled).toMatchObject({ status: 200, allow: true });
+    expect(posted).toEqual({ status: 403, error: 'not allowed to post /v1/evaluate' });
+    expect(unknown).toEqual({ status: 500, error: 'authentication error' });
+  });
+});
+
+async function tokenOf(account: string, { sandbox } = world): Promise<string> {
   const path = `/api/v1/namespaces/kube-reflex/serviceaccounts/${account}/token`;
   const headers = { 'content-type': 'application/json' };
-  const { body } = await send(new URL(world.sandbox.httpUrl), { path, headers, body: '{"spec":{}}' });
+  const { body } = await send(new URL(sandbox.httpUrl), { path, headers, body: '{"spec":{}}' });
   return (JSON.parse(body) as { status: { token: string } }).status.token;
 }
