@@ -111,8 +111,47 @@ describe('the Dockerfile', () => {
     expect(last).toBe('USER 65532:65532');
   });
 
+  it('is made of instructions that builders know, from images with a tag and stages that exist', () => {
+    const known = /^(ARG|FROM|WORKDIR|COPY|RUN|USER|LABEL|ENV|EXPOSE|ENTRYPOINT) /;
+    const args = new Map(argumentsOf(instructions));
+    const stages: string[] = [];
+
+    expect(instructions.filter((instruction) => instruction !== '' && !known.test(instruction))).toEqual([]);
+    for (const [, image = '', stage = ''] of matches(/^FROM (\S+)(?: AS (\S+))?$/)) {
+      const resolved = image.replace(/^\$\{(\w+)\}$/, (_, name: string) => args.get(name) ?? '');
+      expect(stages.includes(image) || /^[\w./-]+:(?!latest$)[\w.-]+$/.test(resolved)).toBe(true);
+      stages.push(stage);
+    }
+    for (const [, from = ''] of matches(/^COPY --from=(\S+)/)) {
+      expect(stages).toContain(from);
+    }
+  });
+
+  it('leaves nothing to chance: locked packages, no install scripts, no shell at run time, files of root', () => {
+    const last = instructions.findLastIndex((instruction) => instruction.startsWith('FROM '));
+    const shipped = instructions.slice(last);
+
+    expect(instructions.filter((instruction) => /npm (i|install)\b|curl|wget|apt|sudo/.test(instruction))).toEqual([]);
+    expect(instructions.join('\n')).toMatch(/"npm", "ci", "--ignore-scripts"/);
+    expect(shipped.filter((instruction) => instruction.startsWith('RUN '))).toEqual([]);
+    expect(shipped.filter((instruction) => /^COPY (?!--from=\S+ --chown=0:0 )/.test(instruction))).toEqual([]);
+    expect(shipped.filter((instruction) => /^(ENTRYPOINT|CMD) (?!\[)/.test(instruction))).toEqual([]);
+    expect(matches(/^WORKDIR (?!\/)/)).toEqual([]);
+  });
+
+  function matches(pattern: RegExp): RegExpExecArray[] {
+    return instructions.map((instruction) => pattern.exec(instruction)).filter((match) => match !== null);
+  }
+
   it('is labelled with the version of the package', () => {
     expect(instructions).toContain(`ARG VERSION=${version}`);
     expect(instructions.join('\n')).toContain('org.opencontainers.image.version="${VERSION}"');
   });
 });
+
+function argumentsOf(instructions: readonly string[]): [string, string][] {
+  return instructions.flatMap((instruction) => {
+    const [, name, value] = /^ARG (\w+)=(\S+)$/.exec(instruction) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value]];
+  });
+}

@@ -33,7 +33,7 @@ it('runs on Node 24, whatever node the machine has', () => {
 });
 
 describe.each(folders)('$definition.name as a process', ({ folder, definition }) => {
-  it('ends with 0 after SIGTERM under load, and fails no request on the way', async () => {
+  it('PF-16 ends with 0 after SIGTERM under load, and fails no request on the way', async () => {
     const { child, url, exited } = await startProcess(folder, {
       ...environmentOf(definition),
       KUBECONFIG: kubeconfig,

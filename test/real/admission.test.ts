@@ -38,7 +38,7 @@ describe('host-census as a webhook of the real API server', () => {
 
   afterAll(() => running.disposeAsync());
 
-  it('refuses what the function refuses, in its words', async () => {
+  it('PF-18 refuses what the function refuses, in its words', async () => {
     const { code, body } = await create('refused', refusing);
 
     expect(code).toBe(403);
@@ -62,7 +62,7 @@ describe('host-census as a webhook of the real API server', () => {
     expect((await create('own', refusing, namespace)).code).toBe(201);
   });
 
-  it('stands in nobody’s way when it is down, and is asked again when it is back', async () => {
+  it('PF-18 stands in nobody’s way when it is down, and is asked again when it is back', async () => {
     await subject.running.stop();
     const down = await create('while-down', refusing);
     subject = await startFunction(cluster, shipped, { port: 0, part: 'webhook', environment });
