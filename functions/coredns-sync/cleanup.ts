@@ -7,6 +7,7 @@ import { mostShards, type Config } from './config.ts';
 import { observeDns } from './dns.ts';
 import { isRolledOut } from './integration/mount.ts';
 import { planRemoval, type Removal } from './integration/removal.ts';
+import { readLastGood } from './last-good.ts';
 import { memoryOf } from './memory.ts';
 import { writeConfigMap } from './patch.ts';
 import { integrationOptions, policyOf, type Policy } from './policy.ts';
@@ -70,6 +71,9 @@ function isOver({ result }: Step): boolean {
 }
 
 async function removeFromDns(context: Context<Config>, policy: Policy): Promise<readonly Step[]> {
+  if (context.config.RENDER_ONLY) {
+    return []; // CoreDNS never saw a preview
+  }
   const options = integrationOptions(policy);
   const { objects, forbidden } = await observeDns(context);
   const steps: Step[] = forbidden.map((what) => ({ what, result: 'failed', message: 'may not be read' }));
@@ -114,7 +118,14 @@ async function removeConfigMaps(context: Context<Config>, policy: Policy): Promi
   const buckets = await Promise.all(
     upTo(Math.min(reach, maxBuckets)).map((index) => kube.get(configMaps, { namespace, name: bucketName(index) })),
   );
-  const found = [...rules.filter(({ owner }) => owner === 'ours').map(({ object }) => object), ...buckets];
+  const copies = config.VERIFY_RELOAD
+    ? await readLastGood(context, policy, config.MAX_SHARDS)
+    : new Map<number, ConfigMap>();
+  const found = [
+    ...copies.values(),
+    ...rules.filter(({ owner }) => owner === 'ours').map(({ object }) => object),
+    ...buckets,
+  ];
   const present = found.filter((object): object is ConfigMap => object !== undefined);
   await drop(context, present);
   return [{ what: 'ConfigMaps', result: present.length === 0 ? 'absent' : 'done' }];

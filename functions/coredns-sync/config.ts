@@ -241,6 +241,10 @@ const writing = {
     6,
   ),
   ADOPT: withDefault(flag({ about: 'take over a rules ConfigMap that another manager or instance owns' }), false),
+  VERIFY_RELOAD: withDefault(
+    flag({ about: 'ask the CoreDNS pods how they took the rules, and go back to the last that they took' }),
+    false,
+  ),
   EMIT_EVENTS: withDefault(flag({ about: 'tell in Kubernetes Events what became of hosts' }), true),
   RENDER_ONLY: withDefault(flag({ about: 'write to a ConfigMap <name>-preview that CoreDNS does not see' }), false),
   TOUCH_PODS: withDefault(

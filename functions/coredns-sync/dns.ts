@@ -27,6 +27,8 @@ export interface Dns {
 
 const nodeLocalName = 'node-local-dns';
 const kubeDnsName = 'kube-dns';
+/** Brought along by NodeLocal DNSCache: on its nodes the address of kube-dns is its own. */
+export const upstreamName = 'kube-dns-upstream';
 
 export async function observeDns(context: Context<Config>, last?: DnsFacts): Promise<Dns> {
   const { kube, config } = context;
@@ -63,7 +65,9 @@ export async function observeDns(context: Context<Config>, last?: DnsFacts): Pro
     readable(`DaemonSet ${nodeLocalName}`, () => kube.get(daemonSets, { namespace, name: nodeLocalName })),
     readTargets(context),
     stubs ? configMap(kubeDnsName) : undefined,
-    stubs ? readable('Service kube-dns', () => kube.get(services, { namespace, name: kubeDnsName })) : undefined,
+    stubs
+      ? readable(`Service ${upstreamName}`, () => kube.get(services, { namespace, name: upstreamName }))
+      : undefined,
   ]);
   return {
     objects: {

@@ -9,11 +9,11 @@ import type { DnsFacts } from './integration/types.ts';
 import { countPass } from './metrics.ts';
 import { policyOf, type Policy } from './policy.ts';
 import { reportPreview } from './preview.ts';
-import { place } from './publish.ts';
+import { placeAgain } from './publish.ts';
 import { startingOver } from './retry.ts';
-import { planShard } from './shard-plan.ts';
 import { readState } from './state.ts';
 import { readShards, upTo } from './store.ts';
+import { verifyReload } from './verify.ts';
 
 /** Looks at everything: all sources, all rules, and how CoreDNS reads them. */
 export async function lookAtEverything(context: Context<Config>): Promise<void> {
@@ -34,6 +34,7 @@ export async function fullPass(context: Context<Config>, policy: Policy): Promis
     return;
   }
   const dns = await observeDns(context, state.facts);
+  await verifyReload(context, policy, dns);
   const { hosts, facts } = await converge(context, policy, dns);
   const found = await integrate(context, policy, { dns, hosts });
   if (context.config.RENDER_ONLY) {
@@ -42,6 +43,7 @@ export async function fullPass(context: Context<Config>, policy: Policy): Promis
   if (decisive(found) !== decisive(facts)) {
     await converge(context, policy, await observeDns(context, found));
   }
+  await placeAgain(context, policy, found);
 }
 
 /** The facts that decide how rules are rendered and spread. */
@@ -70,13 +72,6 @@ export async function checkDns(context: Context<Config>, _wake: Wake): Promise<v
       await fullPass(context, policy);
       return;
     }
-    const first = shards.get(0);
-    if (first !== undefined) {
-      const { content } = planShard(first, first.claims ?? [], {
-        policy,
-        known: { layout: state.layout, facts: found },
-      });
-      await place(context, policy, { facts: found, content });
-    }
+    await placeAgain(context, policy, found);
   });
 }

@@ -110,11 +110,11 @@ async function write(context: Context<Config>, policy: Policy, work: Writing): P
   const steps = plan.flatMap(({ shard, content }) => writeShard(shard, content, stamps, policy) ?? []);
   await kube.run({ steps });
   countWrites(context, 'rules', steps.length);
+  await publish(context, policy, { facts: known.facts, plan }); // before the records: whoever fails here is asked again
   await writeRecords(context, work);
   for (const { source } of wanted) {
     unsettled.delete(source);
   }
-  await publish(context, policy, { facts: known.facts, plan });
   await tell(context, work);
   return 'done';
 }

@@ -21,6 +21,8 @@ export const passConditions = [
   'KindAbsent',
   'MassRemoval',
   'NewerRelease',
+  'RolledBack',
+  'Unsound',
   'Unreadable',
 ];
 
@@ -43,6 +45,7 @@ export async function integrate(
     ...contendedCondition(heals.contended),
     ...forbiddenCondition(dns),
     ...modeCondition(policy, integration.facts, hosts),
+    ...reloadCondition(context.config, state),
   };
   await save(context, { facts: integration.facts, heals: heals.times, conditions });
   for (const { component, step } of permitted) {
@@ -133,6 +136,21 @@ function contendedCondition(components: readonly Component[]): Conditions {
 function modeCondition(policy: Policy, facts: DnsFacts, hosts: readonly Host[]): Conditions {
   const { why } = modeFor(policy, facts, { shards: 1, hosts });
   return why === undefined ? {} : { RenderMode: `${why}; rules are written as templates` };
+}
+
+/** Of failures that the rules are not to blame for: they were taken before, or nothing better is known. */
+function reloadCondition({ VERIFY_RELOAD }: Config, { reload }: State): Conditions {
+  if (!VERIFY_RELOAD || reload === undefined) {
+    return {};
+  }
+  if (reload.silent === true) {
+    return {
+      ReloadUnknown: 'no pod of CoreDNS tells of its reloads; prometheus must listen on the address of the pod',
+    };
+  }
+  return reload.failing === true
+    ? { ReloadFailed: 'CoreDNS refuses its configuration; it runs with an older one, and would not start with this' }
+    : {};
 }
 
 function forbiddenCondition({ forbidden }: Dns): Conditions {

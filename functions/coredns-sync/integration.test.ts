@@ -171,6 +171,13 @@ describe('managed clusters', () => {
     });
   });
 
+  it('stay such when a file that they import beside the blocks has a zone of ours', () => {
+    const theirs = configMap('coredns-custom', { 'corp.server': 'example.com:53 {\n    forward . 192.0.2.1\n}\n' });
+    const plan = planIntegration(observe(k3s, { deployment: custom, custom: theirs }), options, hosts);
+
+    expect(plan).toMatchObject({ steps: [], facts: { placement: { kind: 'custom' }, redispatch: false } });
+  });
+
   it('are not taken for such when they import beside the blocks only', () => {
     const old = `${kubeadm}import /etc/coredns/custom/*.server\n`;
 

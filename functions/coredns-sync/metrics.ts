@@ -23,6 +23,10 @@ export function countConflict({ metrics }: Counting): void {
   metrics.counter('conflicts_total', 'Runs that began again because somebody else wrote meanwhile.').add();
 }
 
+export function countRollback({ metrics }: Counting): void {
+  metrics.counter('rollbacks_total', 'Rules that CoreDNS refused and that gave way to the last it took.').add();
+}
+
 export type Drift = 'rules' | 'label' | 'import_statement' | 'volume_mount' | 'stub_domains';
 
 export function countDrift({ metrics }: Counting, type: Drift): void {

@@ -5,6 +5,8 @@ import type { DnsFacts } from './integration/types.ts';
 import { mostShardBytes, shardLimit, shardsNeeded } from './limit.ts';
 import type { Policy } from './policy.ts';
 import type { SourceRecord } from './record.ts';
+import { rulesDigest } from './reload.ts';
+import type { Files } from './render.ts';
 import { compareBytes, hostKey } from './rule.ts';
 import { planShards, type ShardPlan } from './shard-plan.ts';
 import { bytesOf, rulesIn, type Shard } from './shard.ts';
@@ -58,13 +60,14 @@ export function decide(seen: Seen): Decision {
   const plans = planShards(shards, claims, { policy, known: { layout, facts: seen.facts } });
   const sizes = plans.map(({ content }) => bytesOf(content));
   const full = sizes.some((bytes) => bytes > mostShardBytes);
+  const refused = isRefused(seen, plans);
   return {
     claims,
     records,
     layout,
     plans,
     bytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
-    writes: !full && !(brake.holds && shards.some((shard) => shard.claims === undefined)),
+    writes: !full && !refused && !(brake.holds && shards.some((shard) => shard.claims === undefined)),
     removal: brake.removal,
     conditions: sorted({
       ...unreadConditions(listed.unread),
@@ -72,9 +75,31 @@ export function decide(seen: Seen): Decision {
       ...(full
         ? { Full: 'the rules no longer fit into the ConfigMaps that CoreDNS mounts; the last good ones stay' }
         : {}),
+      ...(refused
+        ? { RolledBack: 'CoreDNS refused these rules; the last that it took stay until others are wanted' }
+        : {}),
+      ...unsoundCondition(plans),
     }),
     summary: summaryOf(claims, listed),
   };
+}
+
+/** With VERIFY_RELOAD: are these the very rules that CoreDNS would not take? */
+function isRefused({ policy, state }: Seen, plans: readonly ShardPlan[]): boolean {
+  const refused = policy.config.VERIFY_RELOAD ? state.reload?.refused : undefined;
+  return refused !== undefined && refused === rulesDigest(plans.map(filesOf));
+}
+
+function filesOf({ shard, content }: ShardPlan): readonly [number, Files] {
+  return [shard.index, { [content.key]: content.rules, ...content.data }];
+}
+
+/** Whatever slips through the checks of hosts is stopped by that of the rendering, and then somebody should look. */
+function unsoundCondition(plans: readonly ShardPlan[]): Conditions {
+  const hosts = plans.reduce((sum, { content }) => sum + content.unsound, 0);
+  return hosts === 0
+    ? {}
+    : { Unsound: `${hosts} hosts are left out: their rules fail the check of what may be written` };
 }
 
 function isUnread(source: string, unread: readonly Unread[]): boolean {

@@ -1,8 +1,9 @@
 import type { Permission } from '../../lib/function/define.ts';
 import { mostShards, type Config } from './config.ts';
+import { upstreamName } from './dns.ts';
 import { customConfigMap } from './integration/detect.ts';
 import { policyOf, targetServices, type Policy } from './policy.ts';
-import { shardName } from './shard.ts';
+import { lastGoodName, shardName } from './shard.ts';
 import { gatewayGroup } from './sources/gateway.ts';
 import { sourcesOf } from './sources/index.ts';
 import { upTo } from './store.ts';
@@ -84,7 +85,7 @@ function dnsRights({ config }: Policy): readonly Permission[] {
     { groups: ['apps'], resources: ['deployments'], names: [config.COREDNS_DEPLOYMENT_NAME], verbs: ['get'], scope },
     { groups: ['apps'], resources: ['deployments'], verbs: ['list'], scope }, // to find one of another name
     { groups: ['apps'], resources: ['daemonsets'], names: ['node-local-dns'], verbs: ['get'], scope },
-    ...(stubs ? [{ groups: [''], resources: ['services'], names: ['kube-dns'], verbs: ['get'], scope }] : []),
+    ...(stubs ? [{ groups: [''], resources: ['services'], names: [upstreamName], verbs: ['get'], scope }] : []),
     ...(configures
       ? [
           {
@@ -109,12 +110,29 @@ function dnsRights({ config }: Policy): readonly Permission[] {
 /** Services by name in the whole cluster, since a Role in the namespace of one that is not there yet could not be installed. */
 function extraRights(policy: Policy): readonly Permission[] {
   const { config } = policy;
-  const scope = { namespaces: [config.COREDNS_NAMESPACE] };
   const names = [...new Set(targetServices(policy).map(({ name }) => name))];
   return [
     ...(names.length === 0
       ? []
       : [{ groups: [''], resources: ['services'], names, verbs: ['get'], scope: 'cluster' as const }]),
-    ...(config.TOUCH_PODS ? [{ groups: [''], resources: ['pods'], verbs: ['list', 'patch'], scope }] : []),
+    ...podRights(config),
+    ...(config.VERIFY_RELOAD && !config.RENDER_ONLY ? lastGoodRights(policy) : []),
+  ];
+}
+
+function podRights({ TOUCH_PODS, VERIFY_RELOAD, COREDNS_NAMESPACE }: Config): readonly Permission[] {
+  const verbs = [...(TOUCH_PODS || VERIFY_RELOAD ? ['list'] : []), ...(TOUCH_PODS ? ['patch'] : [])];
+  const scope = { namespaces: [COREDNS_NAMESPACE] };
+  return verbs.length === 0 ? [] : [{ groups: [''], resources: ['pods'], verbs, scope }];
+}
+
+/** The rules that CoreDNS took last, and the Event that tells that they are back. */
+function lastGoodRights(policy: Policy): readonly Permission[] {
+  const { config } = policy;
+  const scope = { namespaces: [config.COREDNS_NAMESPACE] };
+  const names = upTo(config.MAX_SHARDS).map((index) => lastGoodName(policy, index));
+  return [
+    { groups: [''], resources: ['configmaps'], names, verbs: ['get', 'patch', 'delete'], scope },
+    ...(config.EMIT_EVENTS ? [{ groups: ['events.k8s.io'], resources: ['events'], verbs: ['create'], scope }] : []),
   ];
 }

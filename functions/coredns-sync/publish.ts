@@ -9,7 +9,18 @@ import { countWrites } from './metrics.ts';
 import { writeConfigMap } from './patch.ts';
 import { integrationOptions, type Policy } from './policy.ts';
 import type { ShardPlan } from './shard-plan.ts';
-import type { ShardContent } from './shard.ts';
+import type { Host } from './rule.ts';
+import { rulesIn } from './shard.ts';
+import { readShards } from './store.ts';
+
+/** Again what should be there already: a write that failed, or that somebody undid, is made good. */
+export async function placeAgain(context: Context<Config>, policy: Policy, facts: DnsFacts): Promise<void> {
+  const placed = facts.placement.kind !== 'own' && integrationOptions(policy).configure;
+  const first = placed ? (await readShards(context, policy, [0])).get(0) : undefined;
+  if (first?.claims !== undefined) {
+    await place(context, policy, { facts, hosts: first.claims, rules: rulesIn(first.object, 0, policy) });
+  }
+}
 
 interface Written {
   readonly facts: DnsFacts | undefined;
@@ -18,36 +29,37 @@ interface Written {
 
 /** Brings rules that were just written to CoreDNS, where it does not mount their ConfigMaps itself. */
 export async function publish(context: Context<Config>, policy: Policy, { facts, plan }: Written): Promise<void> {
-  const changed = plan.filter((each) => each.changesRules);
-  if (changed.length === 0 || context.config.RENDER_ONLY) {
+  if (context.config.RENDER_ONLY) {
     return;
   }
-  const [first] = changed.filter(({ shard }) => shard.index === 0);
-  if (first !== undefined) {
-    await place(context, policy, { facts, content: first.content });
+  const first = plan.find(({ shard }) => shard.index === 0)?.content;
+  if (facts !== undefined && first !== undefined) {
+    await place(context, policy, { facts, hosts: first.claims, rules: first.rules });
   }
-  if (context.config.TOUCH_PODS) {
+  if (context.config.TOUCH_PODS && plan.some((each) => each.changesRules)) {
     await touchPods(context);
   }
 }
 
+interface Placing {
+  readonly facts: DnsFacts;
+  readonly hosts: readonly Host[];
+  readonly rules: string;
+}
+
 /** Such clusters have one ConfigMap of rules, so the first is all there is. */
-export async function place(
-  context: Context<Config>,
-  policy: Policy,
-  { facts, content }: { readonly facts: DnsFacts | undefined; readonly content: ShardContent },
-): Promise<void> {
+async function place(context: Context<Config>, policy: Policy, { facts, hosts, rules }: Placing): Promise<void> {
   const options = integrationOptions(policy);
-  if (facts === undefined || facts.placement.kind === 'own' || !options.configure) {
+  if (facts.placement.kind === 'own' || !options.configure) {
     return;
   }
   if (facts.placement.kind === 'custom') {
-    await publishCustom(context, facts.placement, content.rules);
+    await publishCustom(context, facts.placement, rules);
     return;
   }
   const { COREDNS_NAMESPACE: namespace, COREDNS_CONFIGMAP_NAME: name } = context.config;
   const corefile = await context.kube.get(configMaps, { namespace, name });
-  const { steps } = planInline({ corefile }, options, { hosts: content.claims, text: content.rules });
+  const { steps } = planInline({ corefile }, options, { hosts, text: rules });
   await context.kube.run({ steps: steps.map(({ step }) => step) });
   countWrites(context, 'corefile', steps.length);
 }

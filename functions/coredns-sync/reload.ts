@@ -1,3 +1,7 @@
+import { hash } from 'node:crypto';
+import type { Files } from './render.ts';
+import { compareBytes } from './rule.ts';
+
 /** What one CoreDNS pod says of its reloads. */
 export interface Reload {
   /** `coredns_reload_failed_total` since the pod started. */
@@ -8,6 +12,45 @@ export interface Reload {
 
 /** By uid of the pod. */
 export type Reloads = Readonly<Record<string, Reload>>;
+
+/** Rules whose fate is followed, and what pods said when they were last looked at. Plain JSON. */
+export interface ReloadWatch {
+  /** Digest of the rules as they were then, and since when they were so. */
+  readonly rules: string;
+  readonly since: string;
+  readonly pods: Reloads;
+  /** Digest of the rules that CoreDNS took last. */
+  readonly good?: string;
+  /** Digest of rules that it refused: the same are not written again. */
+  readonly refused?: string;
+  /** It refuses its configuration, though the rules are those that it took. */
+  readonly failing?: true;
+  /** No pod said anything at the last look. */
+  readonly silent?: true;
+}
+
+export interface Look {
+  readonly rules: string;
+  readonly pods: Reloads;
+  readonly at: Date;
+}
+
+/** `good`: these are rules to come back to. `refused`: come back to those now. */
+export interface Verdict {
+  readonly verdict: 'good' | 'refused' | 'waiting';
+  readonly watch: ReloadWatch;
+}
+
+/** A volume shows a change within a minute and a half, and CoreDNS looks at its files every half a minute. */
+const takenAfterMs = 180_000;
+
+/** Tells rules from all others, however they are spread. */
+export function rulesDigest(shards: Iterable<readonly [index: number, files: Files]>): string {
+  const texts = [...shards]
+    .toSorted(([left], [right]) => left - right)
+    .map(([index, files]) => [index, Object.entries(files).sort(([left], [right]) => compareBytes(left, right))]);
+  return hash('sha256', JSON.stringify(texts)).slice(0, 16);
+}
 
 /** From the text of a pod's metrics. */
 export function parseReload(metrics: string): Reload {
@@ -28,4 +71,52 @@ export function judgeReload(before: Reloads, after: Reloads): 'taken' | 'refused
   }
   const isTaken = pods.every(({ now, then }) => then === undefined || now.version !== then.version);
   return pods.length > 0 && isTaken ? 'taken' : 'waiting';
+}
+
+/** What a further look tells. Rules are blamed for a failure only while nobody has seen CoreDNS take them. */
+export function followReload(watch: ReloadWatch | undefined, look: Look): Verdict {
+  const since = look.at.toISOString();
+  if (Object.keys(look.pods).length === 0) {
+    return { verdict: 'waiting', watch: { ...(watch ?? { rules: look.rules, since, pods: {} }), silent: true } };
+  }
+  if (watch === undefined) {
+    return { verdict: 'waiting', watch: { rules: look.rules, since, pods: look.pods } };
+  }
+  const { silent: _silent, ...heard } = watch;
+  return follow({ ...heard, pods: { ...look.pods, ...stillThere(watch.pods, look.pods) } }, look, since);
+}
+
+/** What pods that are there now said at the last look: from then on their failures count. */
+function stillThere(before: Reloads, now: Reloads): Reloads {
+  return Object.fromEntries(Object.entries(before).filter(([uid]) => uid in now));
+}
+
+function follow(watch: ReloadWatch, look: Look, since: string): Verdict {
+  const { failing: _failing, ...known } = watch;
+  const outcome = judgeReload(watch.pods, look.pods);
+  if (outcome === 'refused') {
+    return look.rules === watch.good
+      ? { verdict: 'waiting', watch: { ...known, rules: look.rules, since, pods: look.pods, failing: true } }
+      : { verdict: 'refused', watch: { ...known, pods: look.pods, refused: look.rules } };
+  }
+  if (look.rules !== watch.rules) {
+    return { verdict: 'waiting', watch: { ...watch, rules: look.rules, since } };
+  }
+  const isOld = look.at.getTime() - Date.parse(watch.since) >= takenAfterMs;
+  return outcome === 'taken' || isOld
+    ? { verdict: 'good', watch: proven(watch, look, outcome) }
+    : { verdict: 'waiting', watch };
+}
+
+/** Other rules that CoreDNS takes are the end of those that it refused; a failure of others lasts until it reloads. */
+function proven(
+  { refused, failing, ...watch }: ReloadWatch,
+  { rules, pods }: Look,
+  outcome: 'taken' | 'waiting',
+): ReloadWatch {
+  return {
+    ...{ ...watch, pods, good: rules },
+    ...(refused !== undefined && rules === watch.good ? { refused } : {}),
+    ...(failing === true && outcome === 'waiting' ? { failing } : {}),
+  };
 }

@@ -70,6 +70,23 @@ export function rulesIn(object: ConfigMap | undefined, index: number, { config }
   return object?.data?.[shardKey(config.DYNAMIC_CONFIG_KEY, index)] ?? '';
 }
 
+/** `<name>-lkg`: where the rules are kept that CoreDNS took last. */
+export function lastGoodName(policy: Policy, index: number): string {
+  return `${shardName(policy, index)}-lkg`;
+}
+
+/** All that CoreDNS sees of it. */
+export function filesIn(object: ConfigMap | undefined, index: number, policy: Policy): Files {
+  const key = shardKey(policy.config.DYNAMIC_CONFIG_KEY, index);
+  return { [key]: rulesIn(object, index, policy), ...dataIn(object, index, policy) };
+}
+
+/** Keys of the ConfigMap that are ours. */
+export function ownKeys(policy: Policy, index: number): readonly string[] {
+  const key = shardKey(policy.config.DYNAMIC_CONFIG_KEY, index);
+  return [key, claimsKey(policy, index), ...dataKeys(policy, index)];
+}
+
 /** The files beside the rules, as they are. */
 function dataIn(object: ConfigMap | undefined, index: number, policy: Policy): Files {
   return Object.fromEntries(
@@ -94,6 +111,8 @@ export function isNewer({ object }: Shard): boolean {
 export interface ShardContent {
   readonly claims: readonly Claim[];
   readonly mode: RenderMode;
+  /** The key of the rules. */
+  readonly key: string;
   /** What CoreDNS imports. */
   readonly rules: string;
   /** Files beside it that it refers to. */
@@ -119,7 +138,7 @@ export function renderShard(
   const whole = renderRules(all, { ...rendering, key });
   const sound = checkFiles(whole).length === 0 ? all : all.filter((rule) => isSound(rule, rendering));
   const { [key]: rules = '', ...data } = sound === all ? whole : renderRules(sound, { ...rendering, key });
-  return { claims, mode: rendering.mode, rules, data, hosts: all.length, unsound: all.length - sound.length };
+  return { claims, mode: rendering.mode, key, rules, data, hosts: all.length, unsound: all.length - sound.length };
 }
 
 /** Of the texts of a shard, its claims included. */

@@ -4,6 +4,7 @@ import { annotationOf, ownerLabels } from './annotation.ts';
 import type { Config } from './config.ts';
 import type { DnsFacts } from './integration/types.ts';
 import { writeConfigMap } from './patch.ts';
+import type { ReloadWatch } from './reload.ts';
 
 /** What outlives a process and belongs to no single host. Losing it costs a full pass. */
 export interface State {
@@ -18,6 +19,8 @@ export interface State {
   /** When parts of the integration were repaired within the last hour. */
   readonly heals: Readonly<Record<string, readonly string[]>>;
   readonly summary: Summary;
+  /** With VERIFY_RELOAD: how CoreDNS takes the rules. */
+  readonly reload: ReloadWatch | undefined;
   readonly preview: Preview | undefined;
   readonly preflight: unknown;
   readonly cleanup: unknown;
@@ -36,7 +39,7 @@ export type Conditions = Readonly<Record<string, string>>;
 
 /** Nothing may be written while this holds; only a full pass finds out whether it still does. */
 export function blocked(conditions: Conditions): boolean {
-  return ['Conflict', 'InvalidRender', 'NewerRelease'].some((type) => type in conditions);
+  return ['Conflict', 'InvalidRender', 'NewerRelease', 'RolledBack'].some((type) => type in conditions);
 }
 
 /** What people want to see at a glance, as of the last full pass. */
@@ -65,6 +68,7 @@ const empty: State = {
   removal: undefined,
   heals: {},
   summary: { hosts: 0, losing: 0, refused: 0, contested: [] },
+  reload: undefined,
   preview: undefined,
   preflight: undefined,
   cleanup: undefined,

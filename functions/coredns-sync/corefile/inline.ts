@@ -1,5 +1,5 @@
 import { apply, insertLines, type Edit } from './lines.ts';
-import { CorefileError, parseCorefile, type KnownFiles, type ServerBlock } from './parse.ts';
+import { CorefileError, parseCorefile, type Directive, type KnownFiles, type ServerBlock } from './parse.ts';
 
 const begin = '# coredns-sync: rules begin (kube-reflex.dev)';
 const end = '# coredns-sync: rules end (kube-reflex.dev)';
@@ -13,11 +13,30 @@ export function putInline(
 ): string {
   const bare = removeInline(text);
   const lines = [begin, ...rules.text.split('\n').filter((line) => line !== ''), end];
-  const blocks = parseCorefile(bare, files).blocks.filter(wanted);
-  return apply(
+  const { blocks } = parseCorefile(bare, files);
+  const edited = apply(
     bare,
-    blocks.map((block) => insertLines(bare, block, rules.position, lines)),
+    blocks.filter(wanted).map((block) => insertLines(bare, block, rules.position, lines)),
   );
+  const after = parseCorefile(edited, files).blocks;
+  const names = new Set(
+    parseCorefile(`. {\n${rules.text}}\n`).blocks.flatMap(({ directives }) => directives.map(nameOf)),
+  );
+  const strange = after.some((block, index) => foreign(block, names) !== foreign(blocks[index], names));
+  if (removeInline(edited) !== bare || after.length !== blocks.length || strange) {
+    throw new CorefileError('the rules would not stand among the directives of their block');
+  }
+  return edited;
+}
+
+function nameOf({ name }: Directive): string {
+  return name.text;
+}
+
+/** The zones of a block and those of its directives that the rules can't be. */
+function foreign(block: ServerBlock | undefined, ours: ReadonlySet<string>): string {
+  const { keys = [], directives = [] } = block ?? {};
+  return JSON.stringify([keys.map(({ text }) => text), directives.map(nameOf).filter((name) => !ours.has(name))]);
 }
 
 /** Takes our lines out again. Comments that don't come in pairs stop everything: nobody knows what lies between them. */

@@ -3,6 +3,7 @@ import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
 import type { OwnImport } from '../corefile/import.ts';
 import {
   CorefileError,
+  corefilePath,
   parseCorefile,
   type Configuration,
   type KnownFiles,
@@ -86,7 +87,9 @@ function select(
   }
   const port = servingPort(configuration);
   function isConcerned(block: ServerBlock): boolean {
-    return zonesOf(block).some((key) => key.port === port) && concerns(block, hosts);
+    // Blocks of imported files are not ours to edit: they must neither get an import nor decide where rules are kept.
+    const isHere = block.keys[0]?.file === corefilePath;
+    return isHere && zonesOf(block).some((key) => key.port === port) && concerns(block, hosts);
   }
   const rewrites = renderMode === 'exact' || renderMode === 'grouped';
   return {

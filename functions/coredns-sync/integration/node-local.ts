@@ -34,7 +34,7 @@ function planStubs(
 ): Omit<Integration, 'facts'> {
   const address = service?.spec?.clusterIP;
   if (address === undefined || address === 'None') {
-    return bypassed('the Service kube-dns has no address that NodeLocal DNSCache could ask');
+    return bypassed('there is no Service kube-dns-upstream with an address that NodeLocal DNSCache could ask');
   }
   const domains = parseStubDomains(configMap?.data?.['stubDomains']);
   if (domains === undefined) {

@@ -20,12 +20,19 @@ export interface Removal {
 /** Takes back all that `planIntegration` ever did, in the order in which CoreDNS stays able to start at every moment. */
 export function planRemoval(observed: DnsObjects, options: IntegrationOptions): readonly Removal[] {
   const { deployment, custom, kubeDns } = observed;
-  return [
+  const removals: readonly Removal[] = [
     removeText(observed, options),
     { what: 'custom key', ...step(removeCustomKeys(custom)) },
     { what: 'mount', ...step(deployment === undefined ? undefined : planUnmount(deployment, options)) },
     { what: 'stub domains', ...step(removeStubDomains(kubeDns?.configMap)) },
   ];
+  return options.configure ? removals : removals.map(leaveToOthers);
+}
+
+/** Where we may not configure, it was somebody else: and while it is there, CoreDNS may need the rules to start. */
+function leaveToOthers({ what, step: planned, problem }: Removal): Removal {
+  const message = 'is not ours to remove: take it out by hand, or set COREDNS_AUTO_CONFIGURE=true';
+  return planned === undefined && problem === undefined ? { what } : { what, problem: problem ?? message };
 }
 
 function removeText({ corefile }: DnsObjects, options: IntegrationOptions): Removal {

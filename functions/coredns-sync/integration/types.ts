@@ -12,7 +12,7 @@ export interface DnsObjects {
   readonly deployment?: Deployment | undefined;
   /** ConfigMap or DaemonSet `node-local-dns`. */
   readonly nodeLocal?: ConfigMap | DaemonSet | undefined;
-  /** `kube-dns`, read with `NODELOCAL_MODE=stubdomains` only: its stub domains, and the address of the cluster's DNS. */
+  /** With `NODELOCAL_MODE=stubdomains`: the ConfigMap `kube-dns` and the Service by which the cache reaches CoreDNS. */
   readonly kubeDns?: { readonly configMap?: ConfigMap | undefined; readonly service?: Service | undefined } | undefined;
   /** The Services behind the targets, as far as they may be read. */
   readonly targets?: ReadonlyMap<string, Service | 'missing'>;

@@ -1,0 +1,134 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { configMaps, events, pods, type ConfigMap, type Resource } from '../../lib/kube/resource.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
+import { lineOf, openWorld, rulesName, type World } from '../../test/coredns-sync/world.ts';
+import { turnedClock } from '../../test/sandbox/turned-clock.ts';
+
+const serviceAccounts: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  namespaced: true,
+};
+const minutes = 60_000;
+const clock = turnedClock();
+let world: World;
+let coredns: Server;
+let failed = 0;
+
+afterEach(async () => {
+  await world[Symbol.asyncDispose]();
+  coredns.close();
+});
+
+/** A cluster whose one CoreDNS pod tells of its reloads, and whose first rules it has taken. */
+async function open(): Promise<void> {
+  failed = 0;
+  coredns = createServer((_request, response) => {
+    response.end(`coredns_reload_failed_total ${failed}\ncoredns_reload_version_info{hash="sha512",value="a"} 1\n`);
+  });
+  coredns.listen(0, '127.0.0.1');
+  await once(coredns, 'listening');
+  const { port } = coredns.address() as AddressInfo;
+  world = await openWorld({ VERIFY_RELOAD: 'true', MIN_WRITE_INTERVAL_MS: '0' }, { clock });
+  const corefile = structuredClone(world.sandbox.api.get(configMaps, 'coredns', 'kube-system')) as ConfigMap;
+  const text = corefile.data?.['Corefile']?.replace('prometheus :9153', `prometheus :${port}`) ?? '';
+  await world.sandbox.api.update(configMaps, { ...corefile, data: { Corefile: text } } as ConfigMap);
+  await world.sandbox.api.create(serviceAccounts, { metadata: { name: 'default', namespace: 'kube-system' } });
+  const metadata = { name: 'coredns-1', namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } };
+  const object = { metadata, spec: { containers: [{ name: 'coredns', image: 'coredns' }] } } as KubeObject;
+  const pod = await world.sandbox.api.create(pods, object);
+  const status = { phase: 'Running', podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] };
+  await world.sandbox.api.update(pods, { ...pod, status } as KubeObject, { subresource: 'status' });
+  await world.ingress('web', ['api.example.com']);
+  await tickLater();
+  await tickLater();
+  await tickLater();
+}
+
+async function tickLater(): Promise<void> {
+  clock.turn(5 * minutes);
+  expect(await world.tick()).toBe(204);
+}
+
+function lastGood(): ConfigMap | undefined {
+  return world.sandbox.api.get(configMaps, `${rulesName}-lkg`, 'kube-system');
+}
+
+/** Rules that CoreDNS will not take, and its failure. */
+async function refuse(host: string): Promise<void> {
+  await world.ingress(host.split('.')[0] ?? '', [host]);
+  await world.tell('add', host.split('.')[0] ?? '');
+  failed += 1;
+}
+
+describe('with VERIFY_RELOAD', () => {
+  it('rules that CoreDNS took are kept, and a quiet tick writes nothing', async () => {
+    await open();
+    world.writes();
+    await tickLater();
+
+    expect(lastGood()?.data?.['dynamic.server']).toBe(world.rules()?.data?.['dynamic.server']);
+    expect(world.writes()).toEqual([]);
+    expect(world.conditions()).not.toHaveProperty('ReloadUnknown');
+  });
+
+  it('rules that CoreDNS refuses give way to the last that it took, once, and everybody is told', async () => {
+    await open();
+    await refuse('bad.example.com');
+    await tickLater();
+    const after = world.lines();
+    const told = world.sandbox.api.list(events).map((event) => (event as { reason?: string }).reason);
+    world.writes();
+    await tickLater();
+    await tickLater();
+
+    expect(after).toEqual([lineOf('api.example.com')]);
+    expect(world.conditions()).toHaveProperty('RolledBack');
+    expect(told).toContain('RolledBack');
+    expect(world.lines()).toEqual(after);
+    expect(world.writes().filter((write) => write !== 'patch configmaps')).toEqual([]);
+    const metrics = await (await fetch(new URL('/metrics', world.app.url))).text();
+    expect(metrics).toContain('kube_reflex_coredns_sync_rollbacks_total 1');
+  });
+
+  it('other rules than the refused ones are tried, and end the matter when CoreDNS takes them', async () => {
+    await open();
+    await refuse('bad.example.com');
+    await tickLater();
+    await world.remove('bad');
+    await world.ingress('fine', ['fine.example.com']);
+    await world.tell('add', 'fine');
+
+    expect(world.lines()).toEqual(['api.example.com', 'fine.example.com'].map((host) => lineOf(host)));
+    await tickLater();
+    await tickLater();
+    expect(world.conditions()).not.toHaveProperty('RolledBack');
+    expect(lastGood()?.data?.['dynamic.server']).toContain('fine.example.com');
+  });
+
+  it('rules that CoreDNS took before are not blamed for what else it refuses', async () => {
+    await open();
+    failed += 1;
+    await tickLater();
+
+    expect(world.lines()).toEqual([lineOf('api.example.com')]);
+    expect(world.conditions()).toHaveProperty('ReloadFailed');
+    expect(world.conditions()).not.toHaveProperty('RolledBack');
+  });
+
+  it('a CoreDNS that says nothing of its reloads is named', async () => {
+    await open();
+    await world.sandbox.api.remove(pods, { name: 'coredns-1', namespace: 'kube-system' });
+    await tickLater();
+    await refuse('more.example.com');
+    await tickLater();
+
+    expect(world.conditions()).toHaveProperty('ReloadUnknown');
+    expect(world.lines()).toContain(lineOf('more.example.com'));
+  });
+});

@@ -1,0 +1,76 @@
+import { isIP } from 'node:net';
+import type { Context } from '../../lib/function/define.ts';
+import { pods as podKind } from '../../lib/kube/resource.ts';
+import { inParallel } from '../../lib/work/in-parallel.ts';
+import type { Config } from './config.ts';
+import type { Dns } from './dns.ts';
+import { metricsPort } from './integration/metrics-port.ts';
+import { keepLastGood, restoreLastGood } from './last-good.ts';
+import { memoryOf } from './memory.ts';
+import type { Policy } from './policy.ts';
+import { followReload, parseReload, rulesDigest, type Reload, type Reloads } from './reload.ts';
+import { compareBytes } from './rule.ts';
+import { filesIn } from './shard.ts';
+import { readState, writeState } from './state.ts';
+import { readShards, upTo } from './store.ts';
+
+const patienceMs = 2_000;
+const atOnce = 8;
+
+/** With `VERIFY_RELOAD`: how did CoreDNS take the rules? Those it took are kept; when it refuses others, those come back. */
+export async function verifyReload(context: Context<Config>, policy: Policy, dns: Dns): Promise<void> {
+  const { config, kube } = context;
+  if (!config.VERIFY_RELOAD || config.RENDER_ONLY) {
+    return;
+  }
+  const pods = await readReloads(context, dns);
+  const state = await readState(context);
+  const shards = await readShards(context, policy, upTo(state.layout.shards));
+  const at = kube.serverTime() ?? context.now();
+  const rules = rulesDigest([...shards.values()].map(({ index, object }) => [index, filesIn(object, index, policy)]));
+  const { verdict, watch } = followReload(state.reload, { rules, pods, at });
+  if (verdict === 'good') {
+    await keepLastGood(context, policy, [...shards.values()]);
+  }
+  if (verdict === 'refused') {
+    const layout = await restoreLastGood(context, policy, { state, shards, at });
+    const { refused: _refused, ...unmoved } = watch;
+    const changes =
+      layout === undefined ? { reload: { ...unmoved, failing: true as const } } : { layout, reload: watch };
+    memoryOf(context).known = undefined;
+    await writeState(context, state, changes);
+    return;
+  }
+  await writeState(context, state, { reload: watch });
+}
+
+/** What every pod says that says anything. */
+async function readReloads({ kube, config, signal }: Context<Config>, { objects }: Dns): Promise<Reloads> {
+  const port = metricsPort(objects.corefile?.data?.['Corefile'] ?? '');
+  const selection = { namespace: config.COREDNS_NAMESPACE, labelSelector: 'k8s-app=kube-dns' };
+  const { items } = await kube.list(podKind, selection);
+  const found: [string, Reload][] = [];
+  await inParallel(atOnce, port === undefined ? [] : items, async ({ metadata, status }) => {
+    const address = status?.podIP ?? '';
+    const text = isIP(address) === 0 ? undefined : await metricsOf(`${host(address)}:${port ?? 0}`, signal);
+    if (text !== undefined && metadata?.uid !== undefined) {
+      found.push([metadata.uid, parseReload(text)]);
+    }
+  });
+  return Object.fromEntries(found.sort(([left], [right]) => compareBytes(left, right)));
+}
+
+function host(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}
+
+/** A pod that does not answer says nothing: it may be starting, or gone. */
+async function metricsOf(authority: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+    const answer = await fetch(`http://${authority}/metrics`, { signal: patience });
+    return answer.ok ? await answer.text() : undefined;
+  } catch {
+    return undefined;
+  }
+}
