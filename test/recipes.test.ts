@@ -1,0 +1,182 @@
+import { readFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
+import corednsSync from '../functions/coredns-sync/index.ts';
+import { renderFunction } from '../lib/manifests/function-manifests.ts';
+
+interface Documented {
+  readonly documentation: string;
+  readonly flags: readonly string[];
+}
+
+/** What the documentation of each tool says about the flags that recipes may use. */
+const documented = JSON.parse(readFileSync('test/fixtures/command-flags.json', 'utf8')) as Readonly<
+  Record<string, Documented>
+>;
+const tools = new Set(['kn', 'func', 'faas-cli', 'argocd', 'flux']);
+
+interface Recipe {
+  readonly text: string;
+  /** The tool and what it is to do, without names and flags. */
+  readonly command: string;
+  readonly name: string | undefined;
+  readonly flags: readonly (readonly [string, string])[];
+}
+
+/** Every command in a shell block of the file, one per recipe. */
+function recipesIn(file: string): readonly Recipe[] {
+  const blocks = [...readFileSync(file, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
+  return blocks
+    .flatMap((block) => block.replaceAll(/\\\n\s*/g, '').split(/\n|&&/))
+    .map((line) => line.replace(/\s#.*$/, '').trim())
+    .map(parse)
+    .filter(({ command }) => command.startsWith('kubectl apply') || tools.has(command.split(' ')[0] ?? ''));
+}
+
+function parse(text: string): Recipe {
+  const words = (text.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/s, '$1'));
+  const known = Object.keys(documented).find((command) => text.startsWith(`${command} `));
+  const command = known ?? words.slice(0, 2).join(' ');
+  const rest = words.slice(command.split(' ').length);
+  const name = rest[0]?.startsWith('-') === true ? undefined : rest[0];
+  return { text, command, name, flags: flagsIn(rest.slice(name === undefined ? 0 : 1)) };
+}
+
+/** `--flag value`, `--flag=value` or `--flag` alone. */
+function flagsIn(words: readonly string[]): [string, string][] {
+  const flags: [string, string][] = [];
+  for (const word of words) {
+    const [, flag, value = ''] = /^--?([a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
+    const last = flags.at(-1);
+    if (flag !== undefined) {
+      flags.push([flag, value]);
+    } else if (last !== undefined) {
+      last[1] = word;
+    }
+  }
+  return flags;
+}
+
+const recipes = ['README.md', 'deploy/openfaas/README.md'].flatMap(recipesIn);
+
+function only(command: string, name?: string): Recipe {
+  const found = recipes.find((recipe) => recipe.command === command && (name === undefined || recipe.name === name));
+  if (found === undefined) {
+    throw new Error(`there is no recipe by ${command}`);
+  }
+  return found;
+}
+
+function valuesOf({ flags }: Recipe, flag: string): readonly string[] {
+  return flags.filter(([name]) => name === flag).map(([, value]) => value);
+}
+
+function documentsOf(file: string): readonly Readonly<Record<string, unknown>>[] {
+  return parseAllDocuments(readFileSync(file, 'utf8')).map(
+    (document) => document.toJS() as Readonly<Record<string, unknown>>,
+  );
+}
+
+function pairs(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts
+      .flatMap((text) => text.split(','))
+      .map((pair): [string, string] => {
+        const [key = '', value = ''] = pair.split('=');
+        return [key, value];
+      }),
+  );
+}
+
+describe('a recipe', () => {
+  it('is there for every tool', () => {
+    const used = new Set(recipes.map(({ command }) => command.split(' ')[0]));
+
+    expect([...used].sort()).toEqual([...tools, 'kubectl'].sort());
+  });
+
+  it.each(recipes.map((recipe) => [recipe.text, recipe] as const))('uses documented flags: %s', (_text, recipe) => {
+    const { flags = [], documentation } = documented[recipe.command] ?? {};
+
+    expect(documentation).toMatch(/^https:/);
+    expect(recipe.flags.map(([flag]) => flag).filter((flag) => !flags.includes(flag))).toEqual([]);
+  });
+
+  it.each(recipes.filter(({ command }) => command === 'kubectl apply').map((recipe) => [recipe.text, recipe] as const))(
+    'applies what there is: %s',
+    (_text, recipe) => {
+      expect(valuesOf(recipe, 'k').filter((folder) => !existsSync(join(folder, 'kustomization.yaml')))).toEqual([]);
+    },
+  );
+
+  it('of kn makes the Service that the manifests ship, but for what kn can not say', () => {
+    const recipe = only('kn service apply');
+    const shipped = renderFunction(corednsSync).manifests.find(({ apiVersion }) => apiVersion.startsWith('serving.'));
+    const [min, max] = (valuesOf(recipe, 'scale')[0] ?? '').split('..');
+    const env = Object.entries(pairs(valuesOf(recipe, 'env'))).map(([name, value]) => ({ name, value }));
+
+    expect(shipped).toMatchObject({
+      metadata: {
+        name: recipe.name,
+        namespace: valuesOf(recipe, 'namespace')[0],
+        labels: { 'networking.knative.dev/visibility': 'cluster-local' },
+      },
+      spec: {
+        template: {
+          metadata: {
+            annotations: { 'autoscaling.knative.dev/min-scale': min, 'autoscaling.knative.dev/max-scale': max },
+          },
+          spec: {
+            serviceAccountName: valuesOf(recipe, 'service-account')[0],
+            containerConcurrency: Number(valuesOf(recipe, 'concurrency-limit')[0]),
+            containers: [{ env, resources: { requests: pairs(valuesOf(recipe, 'request')) } }],
+          },
+        },
+      },
+    });
+    expect(valuesOf(recipe, 'cluster-local')).toHaveLength(1);
+  });
+
+  it.each(['kube-reflex-kinds', 'kube-reflex'])('of flux makes the Kustomization %s of deploy/gitops', (name) => {
+    const recipe = only('flux create kustomization', name);
+    const shipped = documentsOf('deploy/gitops/flux.yaml').find(
+      ({ kind, metadata }) => kind === 'Kustomization' && (metadata as { readonly name: string }).name === name,
+    );
+    const [kind, source] = (valuesOf(recipe, 'source')[0] ?? '').split('/');
+    const dependsOn = valuesOf(recipe, 'depends-on').map((dependency) => ({ name: dependency }));
+
+    expect(shipped?.['spec']).toEqual({
+      interval: valuesOf(recipe, 'interval')[0],
+      path: valuesOf(recipe, 'path')[0],
+      prune: valuesOf(recipe, 'prune')[0] === 'true',
+      wait: valuesOf(recipe, 'wait')[0] === 'true',
+      timeout: valuesOf(recipe, 'health-check-timeout')[0],
+      sourceRef: { kind, name: source },
+      ...(dependsOn.length === 0 ? {} : { dependsOn }),
+    });
+  });
+
+  it('of flux makes the GitRepository of deploy/gitops', () => {
+    const recipe = only('flux create source git', 'kube-reflex');
+    const shipped = documentsOf('deploy/gitops/flux.yaml').find(({ kind }) => kind === 'GitRepository');
+
+    expect(shipped?.['spec']).toEqual({
+      interval: valuesOf(recipe, 'interval')[0],
+      url: valuesOf(recipe, 'url')[0],
+      ref: { branch: valuesOf(recipe, 'branch')[0] },
+    });
+  });
+
+  it.each([
+    ['argocd app create', 'file', 'kind', 'Application'],
+    ['faas-cli deploy', 'yaml', 'provider', { name: 'openfaas' }],
+  ])('of %s names a file of its kind', (command, flag, field, expected) => {
+    const documents = documentsOf(valuesOf(only(command), flag)[0] ?? '');
+
+    expect(documents).not.toEqual([]);
+    for (const document of documents) {
+      expect({ [field]: document[field] }).toMatchObject({ [field]: expected });
+    }
+  });
+});
