@@ -167,6 +167,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   // One context serves all reviews: an admission decides from what it has, and bounds by itself what it must ask.
   const admissionContext = runner.context(stop.signal);
   const admit = settings.ROLE === 'events' ? [] : (definition.admit?.(config, options) ?? []);
+  const admits = definition.admit !== undefined;
   const counted = admissionCounter(metrics, name);
   const admissions = admit.flatMap((admission): [string, Answerer][] => {
     const answer = answerAdmission({
@@ -213,7 +214,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     admissions: new Map(admissions),
     role: settings.ROLE,
     certificate: admit.length === 0 ? undefined : certificateOf(admissionContext as Context<TlsConfig>),
-    problem: () => (admit.length === 0 ? undefined : definition.ready?.(admissionContext)),
+    problem: () => (admits && admit.length === 0 ? undefined : definition.ready?.(admissionContext)),
     start,
     drain: async () => {
       stop.abort();

@@ -5,6 +5,7 @@ import { bookkeeping, queueNames, stateName, statusName } from './names.ts';
 import { permissions } from './permissions.ts';
 import { confinement } from './policy.ts';
 import { release } from './release.ts';
+import { problemOf, readiness } from './ready.ts';
 import { readStatus } from './report.ts';
 import { noteChange, tick } from './run.ts';
 import { openStore } from './state/store.ts';
@@ -29,6 +30,8 @@ export default defineFunction<Config>({
       handle: async (_request, context) => ({ body: await readStatus({ context, store: await openStore(context) }) }),
     },
   ],
+  loops: [readiness],
+  ready: problemOf,
   permissions,
   objects: ({ RESTART_ANNOTATION }, { namespace }) =>
     confinement({ namespace, restartAnnotation: RESTART_ANNOTATION, bookkeeping: Object.values(bookkeeping) }),

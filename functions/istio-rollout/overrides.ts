@@ -1,9 +1,9 @@
 import { parseConfig, ConfigError } from '../../lib/function/config.ts';
 import type { Context } from '../../lib/function/define.ts';
-import { Failure } from '../../lib/function/failure.ts';
 import { configMaps } from '../../lib/kube/resource.ts';
 import { Config } from './config.ts';
 import { configName } from './names.ts';
+import { Unusable } from './unusable.ts';
 
 /** The settings with what the ConfigMap `istio-rollout-config` says in their place. */
 export async function effectiveConfig({
@@ -19,14 +19,14 @@ export function overridden(config: Config, data: Readonly<Record<string, string>
   const given = Object.fromEntries(Object.entries(data).map(([name, value]) => [variableOf(name), value]));
   const unknown = Object.keys(given).filter((name) => !(name in config));
   if (unknown.length > 0) {
-    throw new Failure('unavailable', `${configName}: there is no setting ${unknown.join(', ').slice(0, 200)}`);
+    throw new Unusable(`${configName}: there is no setting ${unknown.join(', ').slice(0, 200)}`);
   }
   try {
     const parsed = Object.entries(parseConfig(Config, given));
     return { ...config, ...Object.fromEntries(parsed.filter(([name]) => (given[name] ?? '') !== '')) };
   } catch (error) {
     const problems = error instanceof ConfigError ? error.problems : [];
-    throw new Failure('unavailable', `${configName}: ${problems.join('; ')}`, { cause: error });
+    throw new Unusable(`${configName}: ${problems.join('; ')}`, error);
   }
 }
 

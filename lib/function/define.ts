@@ -31,7 +31,10 @@ export interface Definition<C = unknown> {
   readonly measure?: (context: Context<C>) => Promise<void>;
   /** The exact rights it needs; a feature that is off asks for nothing. */
   readonly permissions?: (config: C, site: Site) => readonly Permission[];
-  /** Why no admission request should be sent here yet, such as before the first snapshot; `undefined` when ready. */
+  /**
+   * Why nothing should be sent here yet, such as before the first snapshot; `undefined` when ready. A function that
+   * admits is asked where it admits, any other where it gets its events.
+   */
   readonly ready?: (context: Context<C>) => string | undefined;
   /** The kinds it brings, in a file of their own: they stay, with all objects of them, when the function goes. */
   readonly kinds?: readonly Manifest[];

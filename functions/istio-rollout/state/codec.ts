@@ -1,5 +1,5 @@
-import { Failure } from '../../../lib/function/failure.ts';
-import { queueNames } from '../names.ts';
+import { queueNames, stateName } from '../names.ts';
+import { Unusable } from '../unusable.ts';
 import { emptyState, isUnderWay, type Candidate, type Queue, type State } from './state.ts';
 
 /** The state as ConfigMaps hold it: one key per part of it, and what the queue has more than fits. */
@@ -83,7 +83,7 @@ function unwrap(text: string | undefined, key: string): unknown {
   }
   const { v, value } = parsed(text);
   if (typeof v === 'number' && v > version) {
-    throw new Failure('unavailable', `the state (${key}) was written by a later version: ${v}`);
+    throw new Unusable(`${stateName}: ${key} was written by a later version (${v}); this one knows ${version}`);
   }
   return v === version ? value : undefined;
 }
