@@ -5,7 +5,7 @@ export interface StartOptions {
   readonly functions: readonly string[];
   /** HTTP port of the functions. */
   readonly port: number;
-  /** HTTPS port of their admission webhooks. */
+  /** HTTPS port of their admission webhooks: the one after `port` where only that is given. */
   readonly tlsPort: number;
   /** HTTPS port of the sandbox API; plain HTTP is on the next one. */
   readonly apiPort: number;
@@ -19,7 +19,7 @@ export interface StartOptions {
 export const usage = `npm start -- [function…] [options]
 
   --port N            HTTP port of the functions (8080)
-  --tls-port N        HTTPS port of their webhooks (9443)
+  --tls-port N        HTTPS port of their webhooks (9443; with --port the one after it)
   --api-port N        HTTPS port of the sandbox API (8001); plain HTTP is on the next one
   --kubeconfig FILE   work on that cluster instead of the sandbox
   --dry-run           print what would be written, write nothing
@@ -32,8 +32,8 @@ export function parseStartOptions(args: readonly string[]): StartOptions | 'help
     args: [...args],
     allowPositionals: true,
     options: {
-      port: { type: 'string', default: '8080' },
-      'tls-port': { type: 'string', default: '9443' },
+      port: { type: 'string' },
+      'tls-port': { type: 'string' },
       'api-port': { type: 'string', default: '8001' },
       kubeconfig: { type: 'string' },
       'dry-run': { type: 'boolean', default: false },
@@ -46,13 +46,19 @@ export function parseStartOptions(args: readonly string[]): StartOptions | 'help
   }
   return {
     functions: positionals,
-    port: portOf('port', values.port),
-    tlsPort: portOf('tls-port', values['tls-port']),
+    ...portsOf(values.port, values['tls-port']),
     apiPort: portOf('api-port', values['api-port']),
     ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
     dryRun: values['dry-run'],
     rbac: values.rbac,
   };
+}
+
+/** Whoever moves the one moves the other along, so that two of us can run side by side. */
+function portsOf(given: string | undefined, givenTls: string | undefined): Pick<StartOptions, 'port' | 'tlsPort'> {
+  const port = portOf('port', given ?? '8080');
+  const next = port === 0 ? 0 : port + 1;
+  return { port, tlsPort: givenTls === undefined ? (given === undefined ? 9443 : next) : portOf('tls-port', givenTls) };
 }
 
 function portOf(option: string, text: string): number {
