@@ -1,0 +1,14 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseStartOptions } from './start-options.ts';
+
+describe('the ports of npm start', () => {
+  it.each([
+    [[], 8080, 9443],
+    [['--port', '9000'], 9000, 9001],
+    [['--port', '0'], 0, 0],
+    [['--tls-port', '9444'], 8080, 9444],
+    [['--port', '9000', '--tls-port', '9444'], 9000, 9444],
+  ])('%j: HTTP at %d, webhooks at %d', (args, port, tlsPort) => {
+    expect(parseStartOptions(args)).toMatchObject({ port, tlsPort });
+  });
+});
