@@ -21,6 +21,7 @@ export const ingressRouteSource: Source<IngressRoute> = {
   resource: ingressRoutes,
   excluded: 'EXCLUDE_INGRESSROUTES',
   wildcard: 'label',
+  reads: { spec: { routes: { match: true } } },
   refersTo: [],
   needs: () => ({}),
   asks,

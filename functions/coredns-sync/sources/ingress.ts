@@ -10,6 +10,7 @@ export const ingressSource: Source<Ingress> = {
   resource: ingresses,
   excluded: 'EXCLUDE_INGRESSES',
   wildcard: 'label',
+  reads: { spec: { ingressClassName: true, rules: { host: true }, tls: { hosts: true } } },
   refersTo: ['classes'],
   needs,
   asks,

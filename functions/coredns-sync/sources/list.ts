@@ -64,6 +64,17 @@ interface Found {
   readonly failures: Partial<Readonly<Record<keyof World, Failure>>>;
 }
 
+/** What all kinds are judged by. */
+const metadata = {
+  namespace: true,
+  name: true,
+  uid: true,
+  resourceVersion: true,
+  creationTimestamp: true,
+  deletionTimestamp: true,
+  annotations: true,
+} as const;
+
 /** Keeps of each object only what it asks for: the objects themselves would fill the memory. */
 async function listOne(
   kube: Kube,
@@ -75,7 +86,7 @@ async function listOne(
     return { failure };
   }
   try {
-    return await kube.pick(source.resource, { namespace }, (object) => {
+    return await kube.pick(source.resource, { namespace, fields: { metadata, ...source.reads } }, (object) => {
       const { namespace: place = '', name = '' } = object.metadata ?? {};
       const wanted = isNamedInScope(policy, source, place, name)
         ? wantedBy(source, object, { policy, world })

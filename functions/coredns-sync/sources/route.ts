@@ -20,6 +20,7 @@ function routeSource(resource: Resource<Route>): Source<Route> {
     resource,
     excluded: 'EXCLUDE_HTTPROUTES',
     wildcard: 'suffix',
+    reads: { spec: { hostnames: true, parentRefs: true }, status: { parents: true } },
     refersTo: ['gateways', 'namespaces'],
     needs,
     asks: (route, policy, world) => asks(route, resource.kind, { policy, world }),

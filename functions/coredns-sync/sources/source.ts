@@ -1,4 +1,5 @@
 import type { IngressClass, Namespace, Resource } from '../../../lib/kube/resource.ts';
+import type { Fields } from '../../../lib/kube/skim.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { Policy } from '../policy.ts';
 import type { Gateway } from './gateway.ts';
@@ -10,6 +11,8 @@ export interface Source<T extends KubeObject = KubeObject> {
   readonly excluded: 'EXCLUDE_INGRESSES' | 'EXCLUDE_HTTPROUTES' | 'EXCLUDE_INGRESSROUTES';
   /** What one label `*` covers in this API. */
   readonly wildcard: 'label' | 'suffix';
+  /** What of an object's spec and status `needs` and `asks` look at: of a list, nothing else is read. */
+  readonly reads: { readonly spec: Fields; readonly status?: Fields };
   /** Kinds of objects that its own refer to: without them nothing is known of what it asks for. */
   readonly refersTo: readonly (keyof World)[];
   /** What else must be read to know what an object asks for. */
