@@ -1,4 +1,5 @@
 import type { CloudEvent } from 'cloudevents';
+import { Counter, type Registry } from 'prom-client';
 
 /** What is worth knowing of an event that nobody could handle. Its data is not: it may hold anything. */
 export interface DeadLetter {
@@ -10,6 +11,16 @@ export interface DeadLetter {
   readonly sentTo?: string;
   readonly code?: number;
   readonly said?: string;
+}
+
+/** By status alone: what else an event says is up to whoever sent it. */
+export function countDeadLetters(registry: Registry): Counter<'code'> {
+  return new Counter({
+    name: 'kube_reflex_dead_letters_total',
+    help: 'Events that nobody could handle, by the status that they were refused with.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
 }
 
 /** Longer answers help nobody to read the log. */

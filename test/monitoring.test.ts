@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
+import { countDeadLetters } from '../lib/dead-letter.ts';
 import { functionMetrics, createMetrics } from '../lib/metrics.ts';
 import { measuresOf } from '../lib/tls/measures.ts';
 
@@ -13,6 +14,7 @@ it.each(['deploy/monitoring/rules.yaml', 'deploy/monitoring/dashboard.json'])(
   '%s asks only for metrics that there are',
   async (file) => {
     const { registry } = createMetrics('1.2.3');
+    countDeadLetters(registry);
     measuresOf(functionMetrics(registry, 'some-function'));
     const known = registry.getMetricsAsArray().map(({ name }) => name);
     const asked = await metricsIn(file);

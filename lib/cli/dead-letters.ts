@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Counter } from 'prom-client';
-import { deadLetterOf, type DeadLetter } from '../dead-letter.ts';
+import { countDeadLetters, deadLetterOf, type DeadLetter } from '../dead-letter.ts';
 import { parseConfig, type Environment } from '../function/config.ts';
 import { asFailure } from '../function/failure.ts';
 import { sendFailure, sendNothing } from '../http/answer.ts';
@@ -21,12 +20,7 @@ async function main(environment: Environment): Promise<void> {
   const settings = parseConfig(ProcessSettings, environment);
   const log = createLog({ level: settings.LOG_LEVEL, readable: process.stdout.isTTY });
   const metrics = createMetrics(version);
-  const letters = new Counter({
-    name: 'kube_reflex_dead_letters_total',
-    help: 'Events that nobody could handle, by the status that they were refused with.',
-    labelNames: ['code'],
-    registers: [metrics.registry],
-  });
+  const letters = countDeadLetters(metrics.registry);
   const bodies = createBodyReader(settings.MAX_INFLIGHT_BYTES);
   let problem: string | undefined;
 
