@@ -77,7 +77,8 @@ function entryOf(folder: string): string {
   return `import definition from ${definition};\nimport { main } from './lib/main.ts';\nvoid main(definition);\n`;
 }
 
-function packagesIn(inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>): string[] {
+/** The packages that have a part in an output. */
+export function packagesIn(inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>): string[] {
   const packages = Object.entries(inputs)
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
     .flatMap(([path]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
