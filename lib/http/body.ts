@@ -37,6 +37,23 @@ const partForSmall = 1 / 8;
  */
 export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader {
   let held = 0;
+  const large: (() => void)[] = [];
+
+  /** What is made of a large body takes long: between two of them everybody else has a turn. */
+  function takeTurns(work: () => void): void {
+    large.push(work);
+    if (large.length === 1) {
+      setImmediate(nextTurn);
+    }
+  }
+
+  function nextTurn(): void {
+    large[0]?.();
+    large.shift();
+    if (large.length > 0) {
+      setImmediate(nextTurn);
+    }
+  }
 
   function receive(request: IncomingMessage, response: ServerResponse, receiver: Receiver): void {
     const { limit, onBody, onFailure } = receiver;
@@ -70,10 +87,12 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
 
     function settle(): void {
       clearTimeout(late);
-      if (over === undefined) {
-        onBody(joined(chunks));
-      } else {
+      if (over !== undefined) {
         onFailure(over);
+      } else if (size > smallBytes) {
+        takeTurns(() => onBody(joined(chunks)));
+      } else {
+        onBody(joined(chunks));
       }
     }
 

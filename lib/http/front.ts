@@ -33,6 +33,9 @@ export interface Front {
  */
 const keepAliveMs = 120_000;
 
+/** A connection that was made just before the port closed has so long to bring its request. */
+const silenceMs = 1_000;
+
 /** Said again at each renewal: what is left out there falls back to Node's own defaults. */
 const tlsRules = { minVersion: 'TLSv1.3' } as const;
 
@@ -64,17 +67,20 @@ export async function openFront({ port, host, tls, answer, closingMs = 60_000 }:
     }
   }
 
+  function cutSilent(): void {
+    for (const socket of silent) {
+      socket.destroy();
+    }
+  }
+
   async function close(): Promise<void> {
     wean();
     const { promise, resolve } = Promise.withResolvers<void>();
     server.close(() => resolve());
     server.closeIdleConnections();
-    for (const socket of silent) {
-      socket.destroy();
-    }
-    const timer = setTimeout(() => server.closeAllConnections(), closingMs);
+    const timers = [setTimeout(cutSilent, silenceMs), setTimeout(() => server.closeAllConnections(), closingMs)];
     await promise;
-    clearTimeout(timer);
+    timers.forEach(clearTimeout);
   }
 
   const secure = tls === undefined ? undefined : https.createServer({ ...tlsRules, ...tls }, serve);
