@@ -130,7 +130,8 @@ function areFresh(
  */
 export function verificationOf(staffed: Staffed, { state, configFingerprint }: Knowledge): string {
   const { uid, generation, namespace } = staffed.workload;
-  const proxies = new Set(judgedPods(staffed).map(({ proxy }) => JSON.stringify(proxy ?? null)));
+  const held = staffed.workload.partition > 0 ? staffed.older : [];
+  const proxies = new Set([...judgedPods(staffed), ...held].map(({ proxy }) => JSON.stringify(proxy ?? null)));
   return digest([uid, generation, configFingerprint, state.namespaces[namespace]?.hash, [...proxies].sort()]).slice(
     0,
     16,

@@ -104,7 +104,8 @@ export async function evaluateRestarted(
     return undefined;
   }
   const { DRIFT_CHECKS } = scanner.config;
-  const isAsExpected = judgedPods(staffed).every(
+  const held = staffed.workload.partition > 0 ? staffed.older : [];
+  const isAsExpected = [...judgedPods(staffed), ...held].every(
     ({ proxy }) => proxy !== undefined && fingerprintOf(proxy, DRIFT_CHECKS) === fingerprint,
   );
   return isAsExpected ? { staffed, verdict: { code: 'Current' } } : judge(scanner, knowledge, staffed, true);
