@@ -1,27 +1,15 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import https from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { bundle } from '../../deploy/bundle.ts';
-import { launch } from '../../deploy/launch.ts';
-import freezeCheck from '../../functions/freeze-check/index.ts';
-import { changeFreezes, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
-import { apiVersion, customResourceDefinitions, namespaces } from '../../lib/kube/resource.ts';
-import { reviewOf } from '../../lib/review/review.ts';
-import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { freeze, nightly } from '../freeze-check/objects.ts';
-import { deployment } from '../freeze-check/reviews.ts';
+import { changeFreezes } from '../../functions/freeze-check/policy.ts';
+import { apiVersion } from '../../lib/kube/resource.ts';
+import { freeze } from '../freeze-check/objects.ts';
 import { send } from '../http.ts';
 import { median, ratio, type Figure } from './measure/figure.ts';
-import { missing, pace, review, type Pace } from './measure/pace.ts';
-import { benchProgram, start, type Started } from './measure/program.ts';
-import { webhookCertificates } from './measure/site.ts';
+import { host, openPlace, path, rollout, setPolicies, untilVerdict, type Place } from './measure/freeze-place.ts';
+import { missing, pace, type Pace } from './measure/pace.ts';
+import type { Started } from './measure/program.ts';
 import { inTurns } from './measure/turns.ts';
 
 export const about = 'reviews of Deployments that policies refuse, over TLS on one core, against node:https alone';
 
-const host = 'freeze-check-webhook.default.svc';
-const path = '/validate-freeze-operator-io-v1alpha1-workloads?timeout=5s';
 const round = { path, reviews: 300, connections: 8, host };
 
 /** All are closed now and for the next hour, whenever the bench runs: the API server's answer is always no. */
@@ -37,13 +25,6 @@ const schedules = {
 };
 type Density = keyof typeof schedules;
 
-interface Place {
-  readonly sandbox: Sandbox;
-  readonly floor: Started;
-  readonly served: Started;
-  readonly ca: Buffer;
-}
-
 export async function run(): Promise<readonly Figure[]> {
   const stack = new AsyncDisposableStack();
   try {
@@ -52,44 +33,13 @@ export async function run(): Promise<readonly Figure[]> {
     for (const count of [1, 10, 100, 500]) {
       figures.push(...(await atCount(place, count)));
     }
+    figures.push(await tailOfDense(place));
     const { residentMb } = await place.served.usage();
     const memory = { what: 'resident memory after all that', unit: 'MB', measured: '' } as const;
     return [...figures, await listsPerReview(place), await untilDenied(place), { ...memory, value: residentMb }];
   } finally {
     await stack.disposeAsync();
   }
-}
-
-async function openPlace(stack: AsyncDisposableStack): Promise<Place> {
-  const directory = await mkdtemp(join(tmpdir(), 'kube-reflex-bench-'));
-  stack.defer(() => rm(directory, { recursive: true }));
-  const certificates = await webhookCertificates(join(directory, 'certificates'), host);
-  const sandbox = await startSandbox({ controllers: false });
-  stack.defer(() => sandbox.close());
-  for (const kind of freezeCheck.kinds ?? []) {
-    await sandbox.api.create(customResourceDefinitions, kind);
-  }
-  await sandbox.api.create(namespaces, { metadata: { name: 'prod', labels: { env: 'prod' } } });
-  await writeFile(join(directory, 'kubeconfig'), JSON.stringify(sandbox.kubeconfig));
-  const built = await bundle('functions/freeze-check', directory);
-  const { flags, environment } = launch({ compileCache: join(directory, 'cache') });
-  const settings = {
-    KUBECONFIG: join(directory, 'kubeconfig'),
-    CERT_DIR: certificates,
-    PORT: '0',
-    TLS_PORT: '0',
-    DRAIN_SECONDS: '0',
-  };
-  const served = await start({ file: built.file, flags, core: 0, environment: { ...environment, ...settings } });
-  stack.defer(async () => {
-    await served.stop();
-  });
-  const mounted = join(certificates, '..data');
-  const floor = await start({ ...benchProgram('review.cjs', { CERT_DIR: mounted, PATCH: '[]' }), core: 0 });
-  stack.defer(async () => {
-    await floor.stop();
-  });
-  return { sandbox, floor, served, ca: await readFile(join(mounted, 'ca.crt')) };
 }
 
 /** So many policies of each density in turn. */
@@ -141,53 +91,22 @@ function flatness(count: number, paces: ReadonlyMap<Density, readonly Pace[]>): 
   };
 }
 
-async function setPolicies({ api }: Sandbox, count: number, schedule: string): Promise<void> {
-  for (const { metadata } of api.list(maintenanceWindows)) {
-    await api.remove(maintenanceWindows, { name: metadata?.name ?? '' });
+/** FC-78: 300 policies, the slowest reviews where windows open every three minutes against those where they do daily. */
+async function tailOfDense(place: Place): Promise<Figure> {
+  const tails: number[] = [];
+  for (const schedule of [schedules.daily, `*/3 ${openHours.join(',')} * * *`]) {
+    await setPolicies(place.sandbox, 300, schedule);
+    await untilVerdict(place, false);
+    const { served } = await inTurns(
+      { served: () => pace(place.served, { ...round, body: rollout, ca: place.ca }) },
+      { rounds: 5, warmUp: 1 },
+    );
+    tails.push(Math.min(...served.map(({ p99 }) => p99)));
   }
-  const windows = [{ name: 'w', schedule, duration: '1m' }];
-  for (let index = 0; index < count; index += 1) {
-    const policy = nightly(`p${index}`, { timezone: 'Europe/Berlin', windows: inUtc(windows) });
-    await api.create(maintenanceWindows, {
-      apiVersion: apiVersion(maintenanceWindows),
-      kind: 'MaintenanceWindow',
-      ...policy,
-    });
-  }
-}
-
-/** The hours above are of UTC, whatever the zone of the policy. */
-function inUtc<T extends { readonly schedule: string }>(windows: readonly T[]): readonly T[] {
-  return windows.map((window) => ({ ...window, schedule: `CRON_TZ=UTC ${window.schedule}` }));
-}
-
-const rollout = JSON.stringify(
-  reviewOf({
-    uid: 'bench',
-    kind: { group: 'apps', version: 'v1', kind: 'Deployment' },
-    resource: { group: 'apps', version: 'v1', resource: 'deployments' },
-    namespace: 'prod',
-    name: 'web',
-    operation: 'UPDATE',
-    userInfo: { username: 'dev@x', groups: ['system:authenticated'] },
-    object: deployment({ image: 'web:2', annotations: { filler: 'x'.repeat(3_000) } }),
-    oldObject: deployment({ annotations: { filler: 'x'.repeat(3_000) } }),
-    options: null,
-  }),
-);
-
-/** Asks until the answer is the one wanted; returns how long that took. */
-async function untilVerdict({ served, ca }: Place, wanted: boolean): Promise<number> {
-  const agent = new https.Agent({ ca, servername: host, keepAlive: true });
-  const started = performance.now();
-  for (;;) {
-    const answer = await review(served, { path, body: rollout, agent });
-    const { response } = JSON.parse(answer) as { readonly response?: { readonly allowed?: boolean } };
-    if (response?.allowed === wanted) {
-      agent.destroy();
-      return performance.now() - started;
-    }
-  }
+  const [daily = Number.NaN, dense = Number.NaN] = tails;
+  const measured = `${dense.toFixed(1)} ms / ${daily.toFixed(1)} ms, the best of 5 rounds each`;
+  const what = '300 policies, p99 with windows every 3 minutes against daily';
+  return { what, value: dense / daily, unit: '×', bar: { atMost: 1.3 }, measured };
 }
 
 /** At a hundred reviews a second: readings are shared for as long as they may be. */

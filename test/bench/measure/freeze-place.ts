@@ -1,0 +1,110 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundle } from '../../../deploy/bundle.ts';
+import { launch } from '../../../deploy/launch.ts';
+import freezeCheck from '../../../functions/freeze-check/index.ts';
+import { maintenanceWindows } from '../../../functions/freeze-check/policy.ts';
+import { apiVersion, customResourceDefinitions, namespaces } from '../../../lib/kube/resource.ts';
+import { reviewOf } from '../../../lib/review/review.ts';
+import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import { nightly } from '../../freeze-check/objects.ts';
+import { deployment } from '../../freeze-check/reviews.ts';
+import { review } from './pace.ts';
+import { benchProgram, start, type Started } from './program.ts';
+import { webhookCertificates } from './site.ts';
+
+export const host = 'freeze-check-webhook.default.svc';
+export const path = '/validate-freeze-operator-io-v1alpha1-workloads?timeout=5s';
+
+/** freeze-check as it ships beside node:https alone, on one core. */
+export interface Place {
+  readonly sandbox: Sandbox;
+  readonly floor: Started;
+  readonly served: Started;
+  readonly ca: Buffer;
+}
+
+export async function openPlace(stack: AsyncDisposableStack): Promise<Place> {
+  const directory = await mkdtemp(join(tmpdir(), 'kube-reflex-bench-'));
+  stack.defer(() => rm(directory, { recursive: true }));
+  const certificates = await webhookCertificates(join(directory, 'certificates'), host);
+  const sandbox = await startSandbox({ controllers: false });
+  stack.defer(() => sandbox.close());
+  for (const kind of freezeCheck.kinds ?? []) {
+    await sandbox.api.create(customResourceDefinitions, kind);
+  }
+  await sandbox.api.create(namespaces, { metadata: { name: 'prod', labels: { env: 'prod' } } });
+  await writeFile(join(directory, 'kubeconfig'), JSON.stringify(sandbox.kubeconfig));
+  const built = await bundle('functions/freeze-check', directory);
+  const { flags, environment } = launch({ compileCache: join(directory, 'cache') });
+  const settings = {
+    KUBECONFIG: join(directory, 'kubeconfig'),
+    CERT_DIR: certificates,
+    PORT: '0',
+    TLS_PORT: '0',
+    DRAIN_SECONDS: '0',
+  };
+  const served = await start({ file: built.file, flags, core: 0, environment: { ...environment, ...settings } });
+  stack.defer(async () => {
+    await served.stop();
+  });
+  const mounted = join(certificates, '..data');
+  const floor = await start({ ...benchProgram('review.cjs', { CERT_DIR: mounted, PATCH: '[]' }), core: 0 });
+  stack.defer(async () => {
+    await floor.stop();
+  });
+  return { sandbox, floor, served, ca: await readFile(join(mounted, 'ca.crt')) };
+}
+
+/** So many windows by this schedule in place of those that are there. */
+export async function setPolicies({ api }: Sandbox, count: number, schedule: string): Promise<void> {
+  for (const { metadata } of api.list(maintenanceWindows)) {
+    await api.remove(maintenanceWindows, { name: metadata?.name ?? '' });
+  }
+  const windows = [{ name: 'w', schedule, duration: '1m' }];
+  for (let index = 0; index < count; index += 1) {
+    const policy = nightly(`p${index}`, { timezone: 'Europe/Berlin', windows: inUtc(windows) });
+    await api.create(maintenanceWindows, {
+      apiVersion: apiVersion(maintenanceWindows),
+      kind: 'MaintenanceWindow',
+      ...policy,
+    });
+  }
+}
+
+/** The hours above are of UTC, whatever the zone of the policy. */
+function inUtc<T extends { readonly schedule: string }>(windows: readonly T[]): readonly T[] {
+  return windows.map((window) => ({ ...window, schedule: `CRON_TZ=UTC ${window.schedule}` }));
+}
+
+/** What every policy of the bench refuses. */
+export const rollout = JSON.stringify(
+  reviewOf({
+    uid: 'bench',
+    kind: { group: 'apps', version: 'v1', kind: 'Deployment' },
+    resource: { group: 'apps', version: 'v1', resource: 'deployments' },
+    namespace: 'prod',
+    name: 'web',
+    operation: 'UPDATE',
+    userInfo: { username: 'dev@x', groups: ['system:authenticated'] },
+    object: deployment({ image: 'web:2', annotations: { filler: 'x'.repeat(3_000) } }),
+    oldObject: deployment({ annotations: { filler: 'x'.repeat(3_000) } }),
+    options: null,
+  }),
+);
+
+/** Asks until the answer is the one wanted; returns how long that took. */
+export async function untilVerdict({ served, ca }: Place, wanted: boolean): Promise<number> {
+  const agent = new https.Agent({ ca, servername: host, keepAlive: true });
+  const started = performance.now();
+  for (;;) {
+    const answer = await review(served, { path, body: rollout, agent });
+    const { response } = JSON.parse(answer) as { readonly response?: { readonly allowed?: boolean } };
+    if (response?.allowed === wanted) {
+      agent.destroy();
+      return performance.now() - started;
+    }
+  }
+}
