@@ -1,6 +1,7 @@
 import type { Running } from '../main.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Found } from './functions.ts';
+import { trialsOf } from './samples.ts';
 import type { StartOptions } from './start-options.ts';
 
 export interface Scene {
@@ -55,15 +56,20 @@ function functionLines({ found, running, sandbox, kubeconfigFile }: Scene): stri
     ]),
     '',
     'Try, in another terminal:',
-    ...(sandbox === undefined ? [] : [`  kubectl --kubeconfig ${kubeconfigFile} get ingress,configmap -A`]),
-    ...(sandbox === undefined
-      ? []
-      : [
-          `  kubectl --kubeconfig ${kubeconfigFile} -n shop create ingress hello --class=nginx --rule='hello.example.com/*=hello:80'`,
-        ]),
-    `  curl -i ${href}${found[0]?.definition.name ?? ''} -H 'ce-specversion: 1.0' -H 'ce-id: 1' -H 'ce-source: me' -H 'ce-type: dev.knative.sources.ping' -X POST`,
+    ...(sandbox === undefined ? [] : found.flatMap((each) => trialLines(each, { href, kubeconfigFile }))),
+    ...found.slice(0, 1).map(({ definition: { name } }) => `  curl -s ${href}${name}/doctor`),
     '',
     'Ctrl-C ends it. What happens:',
     '',
   ];
+}
+
+function trialLines(
+  { folder, definition: { name } }: Found,
+  { href, kubeconfigFile }: { readonly href: string; readonly kubeconfigFile: string },
+): string[] {
+  return trialsOf(folder).map((trial) => {
+    const command = trial.replace('{url}', `${href}${name}`);
+    return `  ${command.replace(/^kubectl /, `kubectl --kubeconfig ${kubeconfigFile} `)}`;
+  });
 }
