@@ -19,6 +19,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   leaving: whole,
   knative: [...api, 'receive-adapter', 'broker-ingress', 'broker-filter'],
   manifests: [...api, 'eventing-webhook', 'serving-webhook'],
+  'node-affinity-limits': [],
   'node-affinity-million': [],
   'node-affinity-mutate': whole,
   parts: [],
