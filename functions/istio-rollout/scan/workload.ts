@@ -82,8 +82,10 @@ interface GivenTemplate {
 
 function templateOf({ metadata, spec }: GivenTemplate = {}): Pick<Workload, 'template' | 'hasTemplateMetadata'> {
   const { labels = {}, annotations = {} } = metadata ?? {};
+  // Nobody checks the template of a custom kind before it is stored.
+  const containers = Array.isArray(spec?.containers) ? spec.containers : [];
   return {
-    template: { labels, annotations, spec: spec ?? { containers: [] } },
+    template: { labels, annotations, spec: { ...spec, containers } },
     hasTemplateMetadata: metadata !== undefined,
   };
 }
