@@ -55,7 +55,7 @@ function knativeFolders(definitions: readonly Definition[]): Folders {
       'shared',
       listing(new Map([['shared.yaml', manifestFile('what all functions share', renderShared(definitions))]])),
     ],
-    ['cert-manager', certManagerOverlay(bases, admitting)],
+    ...(admitting.length === 0 ? [] : [['cert-manager', certManagerOverlay(bases, admitting)] as const]),
     ...definitions.map((definition): [string, Folder] => [
       definition.name,
       listing(new Map([['function.yaml', functionText(definition, knative)]])),

@@ -44,7 +44,7 @@ describe('npm run new', () => {
       'plan.ts',
       'sources.ts',
     ]);
-    expect((await readdir(join(root, 'knative'))).sort()).toEqual([`${name}.yaml`, 'kustomization.yaml']);
+    expect((await readdir(join(root, 'knative'))).sort()).toEqual([name, 'kustomization.yaml', 'shared']);
   });
 
   it.each([
