@@ -10,6 +10,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   contract: whole,
   coredns: ['coredns', 'coredns-1.12', 'coredns-1.10'],
   'coredns-sync': [...api, 'receive-adapter'],
+  'coredns-sync-million': [],
   delivery: [...api, 'receive-adapter', 'mtping', 'broker-ingress', 'broker-filter'],
   'freeze-check': [...api, 'kube-controller-manager'],
   'freeze-holding': api,
