@@ -30,15 +30,22 @@ export function recipe(name: PartName): string[] {
   return ['build', '-trimpath', '-ldflags', linkFlags];
 }
 
+/** The sources of a part that is built from no one else's main package. */
+export function ownProgram(name: PartName): string[] {
+  return parts[name].package === '.' ? ['main.go'] : [];
+}
+
 /**
  * Where our own build of a part belongs. The key holds everything that the build reads, but not the Go release:
  * another one builds the same program, and the cache must serve a machine that has no Go.
  */
 export function cachedPath(name: PartName, { cache }: Places): string {
   const directory = moduleDirectory(name);
-  const key = createHash('sha256')
-    .update(readFileSync(join(directory, 'go.mod')))
-    .update(readFileSync(join(directory, 'go.sum')))
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum', ...ownProgram(name)]) {
+    hash.update(readFileSync(join(directory, file)));
+  }
+  const key = hash
     .update(JSON.stringify([parts[name].package, recipe(name), process.platform, process.arch]))
     .digest('hex')
     .slice(0, 16);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parts, products, type Product, type ProductName } from './parts.ts';
@@ -34,13 +34,20 @@ function pin(name: ProductName): void {
     const staging = product.staging;
     go('mod', 'edit', ...Replace.map(({ Old }) => `-replace=${Old.Path}=${Old.Path}@${staging}`));
   }
+  const target = join(import.meta.dirname, 'modules', name);
+  mkdirSync(target, { recursive: true });
   const packages = Object.values(parts).filter((part) => part.product === name);
-  go('get', '-tool', ...packages.map((part) => `${part.package}@${product.version}`));
+  const own = join(target, 'main.go');
+  if (existsSync(own)) {
+    copyFileSync(own, join(work, 'main.go'));
+    go('get', `${product.module}@${product.version}`);
+    go('mod', 'tidy');
+  } else {
+    go('get', '-tool', ...packages.map((part) => `${part.package}@${product.version}`));
+  }
   for (const part of packages) {
     go('list', '-deps', part.package); // fetches the checksums of everything that the build will read
   }
-  const target = join(import.meta.dirname, 'modules', name);
-  mkdirSync(target, { recursive: true });
   copyFileSync(join(work, 'go.mod'), join(target, 'go.mod'));
   copyFileSync(join(work, 'go.sum'), join(target, 'go.sum'));
   rmSync(work, { recursive: true });
