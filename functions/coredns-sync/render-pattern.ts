@@ -49,8 +49,21 @@ function groupTier(rules: readonly Rule[]): readonly Group[] {
     const same = targets.get(target) ?? [];
     const match = same[0]?.match ?? 'exact';
     const names = same.map(({ host }) => nameOf(host)).sort((left, right) => compareBytes(left.host, right.host));
-    return cut(names).map((hosts) => ({ target, pattern: pattern(match, hosts) }));
+    return byDomain(names)
+      .flatMap(cut)
+      .map((hosts) => ({ target, pattern: pattern(match, hosts) }));
   });
+}
+
+/** Names of a domain that fills patterns by itself stay apart from the others: there the domain is written once. */
+function byDomain(names: readonly Name[]): readonly (readonly Name[])[] {
+  const domains = Map.groupBy(names, ({ host }) => host.split('.').slice(1).slice(-2).join('.'));
+  const { large = [], small = [] } = Object.groupBy([...domains.keys()].sort(compareBytes), (domain) =>
+    sizeOf(domains.get(domain) ?? []) > patternBytes / 2 ? 'large' : 'small',
+  );
+  const rest = new Set(small);
+  const others = names.filter(({ host }) => rest.has(host.split('.').slice(1).slice(-2).join('.')));
+  return [...large.map((domain) => domains.get(domain) ?? []), ...(others.length === 0 ? [] : [others])];
 }
 
 interface Name {
@@ -66,8 +79,7 @@ interface Name {
  * in two, and seldom anything else.
  */
 function cut(names: readonly Name[]): readonly (readonly string[])[] {
-  const total = names.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total <= patternBytes || names.length === 1) {
+  if (sizeOf(names) <= patternBytes || names.length === 1) {
     return [names.map(({ host }) => host)];
   }
   const third = Math.floor(names.length / 3);
@@ -77,13 +89,36 @@ function cut(names: readonly Name[]): readonly (readonly string[])[] {
   return [...cut(names.slice(0, at)), ...cut(names.slice(at))];
 }
 
-function nameOf(host: string): Name {
-  return { host, bytes: host.replaceAll('.', '\\.').length + 1, hash: stableHash(host) };
+/** Bytes that the names take in one pattern. */
+function sizeOf(names: readonly Name[]): number {
+  const shared = escaped(commonDomain(names.map(({ host }) => host))).length;
+  return names.reduce((sum, { bytes }) => sum + bytes - shared, shared);
 }
 
-/** Sorted names let Go share their common beginnings. */
+/** What all names end in, with the dot before it; every name has more than that. */
+function commonDomain([first = '', ...names]: readonly string[]): string {
+  let from = names.length === 0 ? -1 : first.indexOf('.');
+  while (from >= 0 && !names.every((name) => name.endsWith(first.slice(from)))) {
+    from = first.indexOf('.', from + 1);
+  }
+  return from < 0 ? '' : first.slice(from);
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('.', '\\.');
+}
+
+function nameOf(host: string): Name {
+  return { host, bytes: escaped(host).length + 1, hash: stableHash(host) };
+}
+
+/**
+ * Sorted names let Go share their common beginnings; what they end in is written once. Less text means fewer patterns, and
+ * their number is what a question costs.
+ */
 function pattern(match: Match, hosts: readonly string[]): string {
-  const escaped = hosts.map((host) => host.replaceAll('.', '\\.'));
-  const [only = ''] = escaped;
-  return `^${prefixes[match]}${escaped.length === 1 ? only : `(?:${escaped.join('|')})`}\\.$`;
+  const domain = commonDomain(hosts);
+  const names = hosts.map((host) => escaped(host.slice(0, host.length - domain.length)));
+  const [only = ''] = names;
+  return `^${prefixes[match]}${names.length === 1 ? only : `(?:${names.join('|')})`}${escaped(domain)}\\.$`;
 }

@@ -60,10 +60,22 @@ describe('rules', () => {
     ]);
   });
 
-  it('share patterns in grouped mode', () => {
-    expect(render([rule('b.example.com'), rule('a.example.com')], 'grouped')).toEqual([
-      `rewrite name regex ^(?:a\\.example\\.com|b\\.example\\.com)\\.$ ${target} answer auto`,
+  it('share patterns in grouped mode, and in them the domain that all names have', () => {
+    expect(render([rule('b.example.com'), rule('a.x.example.com')], 'grouped')).toEqual([
+      `rewrite name regex ^(?:a\\.x|b)\\.example\\.com\\.$ ${target} answer auto`,
     ]);
+    expect(render([rule('a.example.com'), rule('example.com'), rule('test')], 'grouped')).toEqual([
+      `rewrite name regex ^(?:a\\.example\\.com|example\\.com|test)\\.$ ${target} answer auto`,
+    ]);
+  });
+
+  it('of a large domain have patterns of their own', () => {
+    const shop = Array.from({ length: 900 }, (_, index) => rule(`app-${index}.shop.example`));
+    const blog = Array.from({ length: 30 }, (_, index) => rule(`app-${index}.blog.test`));
+    const patterns = render([...shop, ...blog], 'grouped').map((line) => line.split(' ')[3] ?? '');
+
+    expect(patterns.filter((pattern) => pattern.includes('blog')).length).toBe(1);
+    expect(patterns.filter((pattern) => pattern.endsWith(')\\.shop\\.example\\.$')).length).toBe(patterns.length - 1);
   });
 
   it('answer A and AAAA alone in template mode, and let all else pass', () => {
@@ -164,7 +176,7 @@ describe('rules', () => {
   });
 
   it.each(['grouped', 'template'] as const)('in %s mode change little for a new host', (mode) => {
-    const many = Array.from({ length: 5000 }, (_, index) => rule(`app-${index}.team-${index % 7}.example.com`));
+    const many = Array.from({ length: 12_000 }, (_, index) => rule(`app-${index}.team-${index % 7}.example.com`));
     const before = new Set(render(many, mode));
     const added = render([...many, rule('app-new.team-1.example.com')], mode).filter((line) => !before.has(line));
 
@@ -175,7 +187,7 @@ describe('rules', () => {
   it('have patterns that CoreDNS takes, with the longest names there are', () => {
     const label = 'x'.repeat(61);
     const long = Array.from({ length: 300 }, (_, index) =>
-      rule(`${String(index).padStart(3, '0')}.${label}.${label}.${label}.${'y.'.repeat(29)}z`),
+      rule(`${label}.${label}.${label}.${'y.'.repeat(30)}z${String(index).padStart(3, '0')}`),
     );
     const patterns = render(long, 'grouped').map((line) => line.split(' ')[3] ?? '');
 
