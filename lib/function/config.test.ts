@@ -67,6 +67,10 @@ describe('settings', () => {
     );
   });
 
+  it.each(['1', '0', 'yes', 'on', 'off', 'True', 'FALSE', ' true'])('takes %j for neither true nor false', (value) => {
+    expect(() => parseConfig(Config, { TARGET: 'a', ADOPT: value })).toThrow('ADOPT must be true or false');
+  });
+
   it('shows no more of a long value than a line holds', () => {
     expect(() => parseConfig(Config, { TARGET: 'X'.repeat(1000) })).toThrow(`got "${'X'.repeat(60)}…"`);
   });

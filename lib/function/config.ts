@@ -131,8 +131,11 @@ export function oneOf<const Value extends string>(
   return z.enum(values, says).register(z.globalRegistry, { about, example: values[0] });
 }
 
+/** Nothing but these two words: what `1`, `yes` or `True` should mean here is not for us to guess. */
 export function flag({ about }: Omit<About, 'example'>): z.ZodMiniCodec<z.ZodMiniString, z.ZodMiniBoolean> {
-  return z.stringbool({ error: 'must be true or false' }).register(z.globalRegistry, { about, example: 'true' });
+  return z
+    .stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive', error: 'must be true or false' })
+    .register(z.globalRegistry, { about, example: 'true' });
 }
 
 /** A setting that may be absent on a laptop, but that every installation has to decide. */
