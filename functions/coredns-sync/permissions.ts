@@ -1,8 +1,9 @@
 import type { Permission } from '../../lib/function/define.ts';
-import { mostShards, type Config } from './config.ts';
+import type { Config } from './config.ts';
 import { upstreamName } from './dns.ts';
 import { customConfigMap } from './integration/detect.ts';
 import { policyOf, targetServices, type Policy } from './policy.ts';
+import { mostShards } from './settings/writing.ts';
 import { lastGoodName, shardName } from './shard.ts';
 import { gatewayGroup } from './sources/gateway.ts';
 import { sourcesOf } from './sources/index.ts';

@@ -1,7 +1,8 @@
 import { parseSelector, type Selector } from '../../lib/kube/selector.ts';
-import type { ClassMapping, Config } from './config.ts';
+import type { Config } from './config.ts';
 import { parseTarget, type HostPolicy } from './host.ts';
 import type { IntegrationOptions } from './integration/types.ts';
+import type { ClassMapping } from './settings/mapping.ts';
 
 /** Where hosts of one class lead. Its place in the list of all mappings ranks it among them. */
 export interface Mapping extends ClassMapping {
