@@ -21,7 +21,7 @@ export interface Drift {
   readonly remove: readonly string[];
 }
 
-/** Compares the folders under a root with what they should hold. Files written by hand stay, and are listed with the others. */
+/** Compares folders with what they should hold. Files written by hand stay, and are listed with the others. */
 export async function driftOf(root: string, folders: ReadonlyMap<string, Folder>): Promise<Drift> {
   const present = await filesUnder(root);
   const byHand = [...present].filter(([, text]) => !isGenerated(text)).map(([path]) => path);

@@ -45,7 +45,7 @@ export async function updateManifests(
   return departures;
 }
 
-/** A base for each function and one for what they share; the overlay beside them installs all, another with cert-manager. */
+/** A base for each function and one for what they share; one overlay installs all, another does with cert-manager. */
 function knativeFolders(definitions: readonly Definition[]): Folders {
   const bases = [...definitions.map(({ name }) => name), 'shared'];
   const admitting = definitions.filter(({ admit }) => admit !== undefined);

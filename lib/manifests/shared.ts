@@ -5,7 +5,7 @@ import { accountWith } from './rights.ts';
 import { knativeService } from './service.ts';
 import { sharedSource } from './sources.ts';
 
-/** What the functions share on Knative beside the Broker: the source of what all may watch, and a place for dead letters. */
+/** What functions share on Knative beside the Broker: the source of what all may watch, and a place for dead letters. */
 export function renderShared(definitions: readonly Definition[], site = standardSite): Manifest[] {
   const triggers = definitions.flatMap(
     ({ config, on }) => on?.(parseConfig(config, exampleEnvironment(config)), site) ?? [],

@@ -1,4 +1,4 @@
-/** A Go module that programs are built from, by the go.mod and go.sum in `modules/<product>`, or whose kinds are read. */
+/** A Go module that programs are built from, by go.mod and go.sum in `modules/<product>`, or whose kinds are read. */
 export interface Product {
   readonly module: string;
   readonly version: string;
