@@ -37,6 +37,7 @@ async function bundleParts(outDirectory: string): Promise<void> {
     outExtension: { '.js': '.cjs' },
     bundle: true,
     legalComments: 'linked',
+    plugins: [onlyVersion],
   });
 }
 

@@ -58,14 +58,18 @@ export const onlyVersion: Plugin = {
 };
 
 /** What few starts need: a file of its own beside the bundles, so that all others need not read it. */
-export const parts: Readonly<Record<string, string>> = { 'parts/x509': 'lib/x509.ts', 'parts/yaml': 'yaml' };
+export const parts: Readonly<Record<string, string>> = {
+  'parts/doctor': 'lib/doctor/route.ts',
+  'parts/x509': 'lib/x509.ts',
+  'parts/yaml': 'yaml',
+};
 
 export const leaveApart: Plugin = {
   name: 'leave-apart',
   setup(build) {
-    build.onResolve({ filter: /^yaml$|\/x509\.ts$/ }, ({ path }) => ({
-      path: `./parts/${path === 'yaml' ? 'yaml' : 'x509'}.cjs`,
-      external: true,
-    }));
+    build.onResolve({ filter: /^yaml$|\/x509\.ts$|\/doctor\/route\.ts$/ }, ({ path }) => {
+      const apart = Object.entries(parts).find(([, file]) => file.endsWith(path.replace(/^(\.\/|(\.\.\/)+)/, '')));
+      return apart === undefined ? undefined : { path: `./${apart[0]}.cjs`, external: true };
+    });
   },
 };

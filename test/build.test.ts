@@ -120,8 +120,10 @@ describe.each(['JSON', 'YAML'])('a bundle with a kubeconfig in %s', (format) => 
   it('refuses what is no event, serves its routes and counts what it did', async () => {
     const malformed = await send(url, { body: '{' });
     const route = await send(url, { method: 'GET', path: '/status' });
+    const doctor = await send(url, { method: 'GET', path: '/doctor' });
     const metrics = await send(url, { method: 'GET', path: '/metrics' });
 
+    expect(doctor.body).toMatch(/ rights of this account +ok +all \d+ granted$/m);
     expect(malformed.status).toBe(400);
     expect(route).toMatchObject({ status: 200, body: '{"hosts":[]}\n' });
     expect(metrics.body).toMatch(/^kube_reflex_requests_total\{.*result="ok"\} 1$/m);
