@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import http, { type Server } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import http, { IncomingMessage, ServerResponse, type Server } from 'node:http';
+import { connect, Socket, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { createBodyReader, TooLarge } from './body.ts';
 
@@ -52,6 +52,29 @@ describe('the budget of bodies', () => {
 
     expect(await post(port, limit + 1)).toBe(413);
   });
+});
+
+it('large bodies take turns: between two of them everybody else has one', async () => {
+  const reader = createBodyReader(budget);
+  const order: string[] = [];
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  for (const name of ['first', 'second']) {
+    const request = new IncomingMessage(new Socket());
+    reader.receive(request, new ServerResponse(request), {
+      limit,
+      onBody: () => {
+        order.push(name);
+        setImmediate(() => order.push('others'));
+        setImmediate(name === 'second' ? resolve : () => undefined);
+      },
+      onFailure: (failure) => order.push(failure.message),
+    });
+    request.push(Buffer.alloc(400 * kibibyte));
+    request.push(null);
+  }
+  await done;
+
+  expect(order).toEqual(['first', 'others', 'second', 'others']);
 });
 
 const sockets: Socket[] = [];
