@@ -3,7 +3,8 @@ import { Refusal } from '../../lib/kube/refusal.ts';
 import type { Config } from './config.ts';
 import type { Dns } from './dns.ts';
 import { planIntegration } from './integration.ts';
-import type { Component, DnsFacts, Integration } from './integration/types.ts';
+import { healsAfter, withoutFailed } from './heals.ts';
+import type { Component, DnsFacts, IntegrationStep } from './integration/types.ts';
 import { countDrift, showConditions } from './metrics.ts';
 import { memoryOf } from './memory.ts';
 import { sorted } from './pass.ts';
@@ -26,8 +27,6 @@ export const passConditions = [
   'Unreadable',
 ];
 
-const hourMs = 3_600_000;
-
 /** Gives CoreDNS what it lacks to answer from the rules, within the budget, and writes down what was found. */
 export async function integrate(
   context: Context<Config>,
@@ -37,8 +36,7 @@ export async function integrate(
   const integration = planIntegration(dns.objects, integrationOptions(policy), hosts);
   const state = await readState(context);
   const now = context.kube.serverTime() ?? context.now();
-  const heals = healsAfter(state, integration, { now, most: context.config.MAX_HEALS_PER_HOUR });
-  const failures: Record<string, string> = {};
+  const heals = healsAfter(state, integration.steps, { now, most: context.config.MAX_HEALS_PER_HOUR });
   const permitted = integration.steps.filter(({ component }) => !heals.contended.includes(component));
   const conditions = {
     ...Object.fromEntries(integration.conditions.map(({ type, message }) => [type, message])),
@@ -47,84 +45,56 @@ export async function integrate(
     ...modeCondition(policy, integration.facts, hosts),
     ...reloadCondition(context.config, state),
   };
-  await save(context, { facts: integration.facts, heals: heals.times, conditions });
-  for (const { component, step } of permitted) {
-    await context.kube.run({ steps: [step] }).catch((error: unknown) => {
-      failures[component] = refusedMessage(error);
+  const { facts } = integration;
+  await save(context, { facts, conditions, ...heals.state });
+  const failures = await mend(context, permitted, async (failed) => {
+    await save(context, { facts, conditions, ...withoutFailed(heals.state, state, failed) });
+  });
+  heals.counted.filter((component) => !(component in failures)).forEach((component) => countDrift(context, component));
+  if (Object.keys(failures).length > 0) {
+    const kept = withoutFailed(heals.state, state, Object.keys(failures));
+    await save(context, {
+      facts,
+      conditions: { ...conditions, DnsForbidden: Object.values(failures).join('; ') },
+      ...kept,
     });
-    if (heals.counted.includes(component)) {
-      countDrift(context, component);
+  }
+  return facts;
+}
+
+/** Does the steps. Answers with what was refused, by part; what is in the way of everything is thrown once `undo` has run. */
+async function mend(
+  { kube }: Context<Config>,
+  steps: readonly IntegrationStep[],
+  undo: (failed: readonly Component[]) => Promise<void>,
+): Promise<Readonly<Partial<Record<Component, string>>>> {
+  const failures: Partial<Record<Component, string>> = {};
+  for (const [index, { component, step }] of steps.entries()) {
+    try {
+      await kube.run({ steps: [step] });
+    } catch (error) {
+      const message = refusedMessage(error);
+      if (message === undefined) {
+        await undo(steps.slice(index).map((each) => each.component));
+        throw error;
+      }
+      failures[component] = message;
     }
   }
-  if (Object.keys(failures).length > 0) {
-    const message = Object.values(failures).join('; ');
-    await save(context, {
-      facts: integration.facts,
-      heals: heals.times,
-      conditions: { ...conditions, DnsForbidden: message },
-    });
-  }
-  return integration.facts;
-}
-
-interface Heals {
-  readonly times: State['heals'];
-  /** Parts that somebody else keeps undoing. */
-  readonly contended: readonly Component[];
-  /** Parts that were in place before and are mended now. */
-  readonly counted: readonly Component[];
-}
-
-/**
- * A part that was in place and is not any more was undone by somebody: that is mended so often within an hour, and then left,
- * since fighting another manager would roll out DNS for ever. A part that has a list, even an empty one, was in place.
- */
-function healsAfter(
-  { heals }: State,
-  { facts, steps }: Integration,
-  { now, most }: { readonly now: Date; readonly most: number },
-): Heals {
-  const recent = Object.fromEntries(
-    Object.entries(heals).map(([part, times]) => [part, times.filter((at) => now.getTime() - Date.parse(at) < hourMs)]),
-  );
-  const due = [...new Set(steps.map(({ component }) => component))];
-  const undone = due.filter((component) => recent[component] !== undefined);
-  const contended = undone.filter((component) => (recent[component] ?? []).length >= most);
-  const counted = undone.filter((component) => !contended.includes(component));
-  const placed = [...placedParts(facts), ...due.filter((component) => !contended.includes(component))];
-  const times = Object.fromEntries(
-    [...new Set([...Object.keys(recent), ...placed])]
-      .sort()
-      .map((part) => [
-        part,
-        [...(recent[part] ?? []), ...(counted.some((component) => component === part) ? [now.toISOString()] : [])],
-      ]),
-  );
-  return { times, contended, counted };
-}
-
-function placedParts({ imported, mount, placement }: DnsFacts): readonly Component[] {
-  return [
-    ...(imported && placement.kind === 'own' ? (['import_statement'] as const) : []),
-    ...(mount ? (['volume_mount'] as const) : []),
-  ];
+  return failures;
 }
 
 async function save(
   context: Context<Config>,
-  {
-    facts,
-    heals,
-    conditions,
-  }: { readonly facts: DnsFacts; readonly heals: State['heals']; readonly conditions: Conditions },
+  { conditions, ...found }: Pick<State, 'facts' | 'conditions' | 'heals' | 'placed'>,
 ): Promise<void> {
   const state = await readState(context);
   const kept = Object.entries(state.conditions).filter(([type]) => passConditions.includes(type));
   const merged = sorted({ ...Object.fromEntries(kept), ...conditions });
-  await writeState(context, state, { facts, heals, conditions: merged });
+  await writeState(context, state, { ...found, conditions: merged });
   showConditions(context, state.conditions, merged);
   const { known } = memoryOf(context);
-  memoryOf(context).known = known === undefined ? undefined : { ...known, facts };
+  memoryOf(context).known = known === undefined ? undefined : { ...known, facts: found.facts };
 }
 
 function contendedCondition(components: readonly Component[]): Conditions {
@@ -157,10 +127,7 @@ function forbiddenCondition({ forbidden }: Dns): Conditions {
   return forbidden.length === 0 ? {} : { DnsForbidden: `may not read ${forbidden.join(', ')}` };
 }
 
-/** A refusal of a Corefile or Deployment leaves the rules alone; what is in the way of everything is thrown on. */
-function refusedMessage(error: unknown): string {
-  if (error instanceof Refusal && (error.code === 403 || error.kind === 'impossible')) {
-    return error.message;
-  }
-  throw error;
+/** A refusal of a Corefile or Deployment leaves the rules alone. Undefined for what is in the way of everything. */
+function refusedMessage(error: unknown): string | undefined {
+  return error instanceof Refusal && (error.code === 403 || error.kind === 'impossible') ? error.message : undefined;
 }

@@ -18,6 +18,8 @@ export interface State {
   readonly removal: { readonly digest: string; readonly at: string } | undefined;
   /** When parts of the integration were repaired within the last hour. */
   readonly heals: Readonly<Record<string, readonly string[]>>;
+  /** Digests of what was last done to each part of the integration. */
+  readonly placed: Readonly<Record<string, string>>;
   readonly summary: Summary;
   /** With VERIFY_RELOAD: how CoreDNS takes the rules. */
   readonly reload: ReloadWatch | undefined;
@@ -67,6 +69,7 @@ const empty: State = {
   owed: {},
   removal: undefined,
   heals: {},
+  placed: {},
   summary: { hosts: 0, losing: 0, refused: 0, contested: [] },
   reload: undefined,
   preview: undefined,
