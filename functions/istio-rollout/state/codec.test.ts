@@ -53,3 +53,19 @@ describe('a queue that no ConfigMap could hold', () => {
     expect(queue.items.length).toBeLessThan(5_000);
   });
 });
+
+describe('a state with more than a ConfigMap holds', () => {
+  it('does without some of what only spares probes', () => {
+    const namespaces = Object.fromEntries(
+      Array.from({ length: 7_000 }, (_, index) => [`some-team-${index}`, { hash: 'f'.repeat(16), changedAt: 1.8e12 }]),
+    );
+    const verified = Array.from({ length: 10_000 }, (_, index) => String(index).padStart(16, '0'));
+
+    const { data } = encode({ ...stateWith(2_000), namespaces, verified });
+
+    const { verified: kept, namespaces: known } = decode({ data, parts: [] });
+    expect(Object.values(data).join('').length).toBeLessThan(1_000_000);
+    expect(kept.length).toBeLessThan(verified.length);
+    expect(known).toEqual(namespaces);
+  });
+});
