@@ -9,6 +9,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   cluster: whole,
   contract: whole,
   coredns: ['coredns', 'coredns-1.12', 'coredns-1.10'],
+  'coredns-rollback': ['coredns'],
   'coredns-sync': [...api, 'receive-adapter'],
   'coredns-sync-faults': api,
   'coredns-sync-million': [],
