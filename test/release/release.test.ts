@@ -140,13 +140,17 @@ describe('freeze-check leaves', () => {
     return get(cronJobs, 'report', 'prod').spec.suspend;
   }
 
+  function automated({ get }: FreezeWorld): unknown {
+    return get(applications, 'shop', 'argocd').spec?.syncPolicy?.automated;
+  }
+
   function view({ sandbox }: FreezeWorld): Record<string, object> {
     return usersView(sandbox, freezeCheck);
   }
 
   it('in the middle of a freeze: CronJobs, Applications and Kustomizations run as before, policies stay', async () => {
     const { world, before } = await open();
-    const replica = await world.replica();
+    const replica = await world.replica({ name: 'freeze-check' });
     await replica.tick();
     const held = suspended(world);
     await replica.close();
@@ -163,7 +167,7 @@ describe('freeze-check leaves', () => {
 
   it('half-way through suspending, after a death of the function', async () => {
     const { world, before } = await open();
-    const replica = await world.replica();
+    const replica = await world.replica({ name: 'freeze-check' });
     world.sandbox.faults.add({
       user: replica.user,
       verb: 'patch',
@@ -172,9 +176,11 @@ describe('freeze-check leaves', () => {
     });
     await replica.tick();
     replica.die();
+    const half = { suspended: suspended(world), automated: automated(world) };
 
     await leaving(world.sandbox, freezeCheck);
 
+    expect(half).toEqual({ suspended: true, automated: { prune: true } });
     expect(view(world)).toEqual(before);
   });
 
@@ -199,7 +205,7 @@ describe('freeze-check leaves', () => {
 
   it('and takes back once more what an ending pod did at its drain', async () => {
     const { world, before } = await open();
-    const replica = await world.replica();
+    const replica = await world.replica({ name: 'freeze-check' });
     const labels = { 'app.kubernetes.io/name': 'freeze-check', 'app.kubernetes.io/part-of': 'kube-reflex' };
     await world.sandbox.api.create(serviceAccounts, { metadata: { name: 'default', namespace } });
     const pod = {
