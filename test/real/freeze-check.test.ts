@@ -14,6 +14,10 @@ const deployments = '/apis/apps/v1/namespaces/prod/deployments';
 const cronJobs = '/apis/batch/v1/namespaces/prod/cronjobs';
 const freezes = `${policies}/changefreezes`;
 const dev: Person = { user: 'dev@x' };
+const knativeAutoscaler: Person = {
+  user: 'system:serviceaccount:knative-serving:controller',
+  groups: ['system:serviceaccounts', 'system:serviceaccounts:knative-serving'],
+};
 const autoscaler: Person = {
   user: 'system:serviceaccount:kube-system:horizontal-pod-autoscaler',
   groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system'],
@@ -69,7 +73,7 @@ describe('freeze-check and the real API server', () => {
     return site.merge(`${deployments}/${name}/scale`, { spec: { replicas } }, person);
   }
 
-  it('FC-2 FC-8 refuses a rollout and says who, why, until when and whom to call', async () => {
+  it('FC-2 refuses a rollout and says who, why, until when and whom to call', async () => {
     await make('web');
     await site.freeze('holiday');
 
@@ -79,6 +83,31 @@ describe('freeze-check and the real API server', () => {
     expect(body.message).toMatch(
       /^admission webhook "vworkloads-v1alpha1\.kb\.io" denied the request: Denied by ChangeFreeze\/holiday: Holiday change freeze: Next allowed at 2099-01-01T00:00:00Z: .*Contact: #platform-oncall/,
     );
+  });
+
+  it('FC-8 FC-9 refuses from the instant at which a freeze starts until the instant at which it ends', async () => {
+    await make('timed');
+    const [start, end] = [2_000, 5_000].map((ms) => Date.now() - (Date.now() % 1000) + 1000 + ms) as [number, number];
+    await site.freeze('short', {
+      startTime: new Date(start).toISOString(),
+      endTime: new Date(end).toISOString(),
+    });
+
+    const asked: { readonly from: number; readonly to: number; readonly code: number }[] = [];
+    for (let count = 0; Date.now() < end + 500; count += 1) {
+      const from = Date.now();
+      const { code } = await setImage('timed', `timed:${count}`);
+      asked.push({ from, to: Date.now(), code });
+    }
+    const before = asked.filter(({ to }) => to < start);
+    const during = asked.filter(({ from, to }) => from >= start && to < end);
+    const after = asked.filter(({ from }) => from >= end);
+
+    expect([before, during, after].map((each) => [...new Set(each.map(({ code }) => code))])).toEqual([
+      [200],
+      [403],
+      [200],
+    ]);
   });
 
   it('FC-10 FC-16 refuses a dry run too, and nothing in namespaces that the freeze is not about', async () => {
@@ -92,7 +121,7 @@ describe('freeze-check and the real API server', () => {
     expect([rehearsed.code, elsewhere.code]).toEqual([403, 201]);
   });
 
-  it('FC-17 FC-20 refuses /scale to people and autoscalers alike, by the labels of the workload', async () => {
+  it('FC-17 FC-18 FC-20 FC-21 refuses /scale to people and autoscalers alike, by the labels of the workload', async () => {
     await make('pay', { labels: { app: 'pay' } });
     await make('other');
     const target = { kinds: ['Deployment'], objectSelector: { matchLabels: { app: 'pay' } } };
@@ -101,24 +130,40 @@ describe('freeze-check and the real API server', () => {
     const replies = [
       await scale('pay', 3),
       await scale('pay', 3, autoscaler),
+      await site.as(knativeAutoscaler, 'PATCH', `${deployments}/pay/scale`, {
+        body: [{ op: 'replace', path: '/spec/replicas', value: 3 }],
+        headers: { 'content-type': 'application/json-patch+json' },
+      }),
       await scale('other', 3),
       await setImage('pay', 'pay:2'),
     ];
 
-    expect(replies.map(({ code }) => code)).toEqual([403, 403, 200, 200]);
+    expect(replies.map(({ code }) => code)).toEqual([403, 403, 403, 200, 200]);
   });
 
   it('FC-22 lets a rollout that is under way go on: the controllers write to /status and to ReplicaSets', async () => {
     await make('rolling');
-    await site.freeze('holiday', { rules: { deny: ['ROLL_OUT', 'SCALE', 'CREATE', 'DELETE'] } });
+    await site.freeze('holiday', { target: { kinds: ['StatefulSet'] } });
+    expectCode(200, await setImage('rolling', 'rolling:2'));
+    await site.freeze('all', { rules: { deny: ['ROLL_OUT', 'SCALE', 'CREATE', 'DELETE'] } });
+    const before = await reviews();
 
     const observed = await waitFor('its controller reports', async () => {
       const { status } = expectCode(200, await site.client.call('GET', `${deployments}/rolling`));
-      return (status as { observedGeneration?: number } | undefined)?.observedGeneration;
+      const { observedGeneration, updatedReplicas } = (status ?? {}) as Record<string, number | undefined>;
+      return observedGeneration === 2 && updatedReplicas !== undefined ? observedGeneration : undefined;
     });
+    const images = (await replicaSetsOf('rolling')).map(({ spec }) => JSON.stringify(spec).includes('"rolling:2"'));
 
-    expect(observed).toBe(1);
+    expect(observed).toBe(2);
+    expect(images).toContain(true);
+    expect(await reviews()).toBe(before);
   });
+
+  /** How many reviews of workloads were sent so far. */
+  function reviews(): Promise<number> {
+    return webhook.metric('kube_reflex_freeze_check_admission_seconds_count');
+  }
 
   it('FC-23 lets the garbage collector finish a deletion in the foreground', async () => {
     await make('leaving');

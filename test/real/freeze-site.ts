@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { partName, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import type { Manifest } from '../../lib/manifests/manifest.ts';
 import freezeCheck from '../../functions/freeze-check/index.ts';
 import { createClient, type Body, type Call, type Client, type Method, type Reply } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { binaryEvent, send } from '../http.ts';
-import { startCluster, type Cluster } from './cluster.ts';
+import { startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
 import { installRights, startFunction, type RealFunction, type Shipped } from './function.ts';
 import { applyManifest } from './manifests.ts';
 import { waitUntil } from './wait.ts';
+import { registerWebhooks, webhookPort, webhookSettings } from './webhook.ts';
 
 export const shipped: Shipped = {
   definition: freezeCheck,
@@ -31,19 +31,19 @@ export interface FreezeSite extends AsyncDisposable {
   readonly freeze: (name: string, spec?: object) => Promise<Body>;
   readonly remove: (path: string) => Promise<void>;
   readonly startWebhook: () => Promise<RealFunction>;
-  readonly startEvents: (port: number) => Promise<RealFunction>;
+  /** Another way to the API server than the straight one may be given. */
+  readonly startEvents: (port: number, server?: string) => Promise<RealFunction>;
   readonly tick: (events: RealFunction) => Promise<number>;
   readonly configure: () => Promise<void>;
 }
 
 export const policies = '/apis/freeze-operator.io/v1alpha1';
-const tlsOffset = 10;
 
-export async function openFreezeSite(): Promise<FreezeSite> {
+export async function openFreezeSite({ parts }: Pick<ClusterOptions, 'parts'> = {}): Promise<FreezeSite> {
   const running = new AsyncDisposableStack();
-  const cluster = running.use(await startCluster({ parts: ['kube-controller-manager'] }));
+  const cluster = running.use(await startCluster({ parts: parts ?? ['kube-controller-manager'] }));
   const client = running.adopt(createClient(cluster.access), ({ close }) => close());
-  const tlsPort = cluster.site.base + tlsOffset;
+  const tlsPort = webhookPort(cluster);
 
   function as({ user, groups = [] }: Person, method: Method, path: string, call: Call = {}): Promise<Reply> {
     const impersonation = {
@@ -78,21 +78,12 @@ export async function openFreezeSite(): Promise<FreezeSite> {
       startFunction(cluster, shipped, {
         port: 0,
         part: 'webhook',
-        environment: {
-          TLS_PORT: String(tlsPort),
-          CA_PROPAGATION_SECONDS: '0',
-          CERT_POLL_SECONDS: '1',
-          POLICY_MAX_AGE: '0s',
-        },
+        environment: { ...webhookSettings(tlsPort), POLICY_MAX_AGE: '0s' },
       }),
-    startEvents: (port) => startFunction(cluster, shipped, { port }),
+    startEvents: (port, server) =>
+      startFunction(cluster, shipped, { port, ...(server === undefined ? {} : { server }) }),
     tick: async ({ url }) => (await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
-    configure: async () => {
-      await applyManifest(client, serviceHere());
-      for (const configuration of configurations()) {
-        await applyManifest(client, reaching(configuration, tlsPort));
-      }
-    },
+    configure: () => registerWebhooks(client, freezeCheck, tlsPort),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -123,27 +114,4 @@ function bindingOf(group: string): Manifest {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }],
   };
-}
-
-/** The shipped Service, on a machine without cluster networking. */
-function serviceHere(): Manifest {
-  const metadata = { name: partName('freeze-check', 'webhook'), namespace: standardSite.namespace };
-  return { apiVersion: 'v1', kind: 'Service', metadata, spec: { type: 'ExternalName', externalName: 'localhost' } };
-}
-
-function configurations(): Manifest[] {
-  return renderFunction(freezeCheck).manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
-}
-
-interface Webhook {
-  readonly clientConfig: { readonly service: object };
-}
-
-/** The shipped configuration at the port of this run; whom to trust the function itself writes into it. */
-function reaching(configuration: Manifest, port: number): Manifest {
-  const webhooks = (configuration['webhooks'] as Webhook[]).map((webhook) => ({
-    ...webhook,
-    clientConfig: { service: { ...webhook.clientConfig.service, port } },
-  }));
-  return { ...configuration, webhooks };
 }
