@@ -44,13 +44,12 @@ async function settle(
   { refs, kind, force = false }: Settling,
 ): Promise<number> {
   try {
-    const wait = await startingOver(context, async () => {
-      const progress = await increment(context, policy, refs, { force });
-      if (progress === 'rebuild') {
-        await fullPass(context, policy);
-      }
-      return typeof progress === 'number' ? progress : 0;
-    });
+    const progress = await startingOver(context, () => increment(context, policy, refs, { force }));
+    if (progress === 'rebuild') {
+      // By itself: half a full pass makes the index look as if there were nothing left to do.
+      await startingOver(context, () => fullPass(context, policy));
+    }
+    const wait = typeof progress === 'number' ? progress : 0;
     countPass(context, kind, wait > 0 ? 'deferred' : 'ok');
     return wait;
   } catch (error) {
