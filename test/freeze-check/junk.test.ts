@@ -164,7 +164,7 @@ describe('policies of any shape', () => {
           const isAboutSelector = /^spec\.target\.\w+Selector/.test(policy.status?.message ?? '');
           expect([policy.allowed || isAboutSelector, change.allowed]).not.toEqual([false, true]);
         }),
-        { numRuns: 120 },
+        { numRuns: 80 },
       );
       expect(await gate.ask(creation())).toMatchObject({ allowed: true });
     },
