@@ -1,8 +1,7 @@
 import type { Context } from '../../lib/function/define.ts';
 import { Failure } from '../../lib/function/failure.ts';
-import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
+import type { ConfigMap } from '../../lib/kube/resource.ts';
 import { annotated } from './annotation.ts';
-import { bucketName, maxBuckets } from './bucket.ts';
 import type { Config } from './config.ts';
 import { observeDns } from './dns.ts';
 import { isRolledOut } from './integration/mount.ts';
@@ -11,10 +10,8 @@ import { readLastGood } from './last-good.ts';
 import { memoryOf } from './memory.ts';
 import { writeConfigMap } from './patch.ts';
 import { integrationOptions, policyOf, type Policy } from './policy.ts';
-import { mostShards } from './settings/writing.ts';
-import { readShard, shardName } from './shard.ts';
-import { readState, stateName, writeState } from './state.ts';
-import { upTo } from './store.ts';
+import { reachOf, readState, stateName, writeState } from './state.ts';
+import { readBuckets, readShards, upTo } from './store.ts';
 import { drop } from './sweep.ts';
 
 /** What became of one thing that had to go. */
@@ -107,26 +104,15 @@ async function remove({ kube }: Context<Config>, { what, step, problem }: Remova
 
 /** Every ConfigMap that we may have written, however many there are now. */
 async function removeConfigMaps(context: Context<Config>, policy: Policy): Promise<readonly Step[]> {
-  const { kube, namespace, config } = context;
-  const { layout } = await readState(context);
-  const rules = await Promise.all(
-    upTo(mostShards).map(async (index) => {
-      const place = { namespace: config.COREDNS_NAMESPACE, name: shardName(policy, index) };
-      return readShard(index, await kube.get(configMaps, place), policy);
-    }),
-  );
-  const reach = Math.max(layout.buckets, layout.before?.buckets ?? 0);
-  const buckets = await Promise.all(
-    upTo(Math.min(reach, maxBuckets)).map((index) => kube.get(configMaps, { namespace, name: bucketName(index) })),
-  );
+  const { config } = context;
+  const reach = reachOf(await readState(context));
+  const shards = await readShards(context, policy, upTo(Math.max(reach.shards, config.MAX_SHARDS)));
+  const rules = [...shards.values()].filter(({ owner }) => owner === 'ours');
+  const buckets = await readBuckets(context, upTo(reach.buckets));
   const copies = config.VERIFY_RELOAD
     ? await readLastGood(context, policy, config.MAX_SHARDS)
     : new Map<number, ConfigMap>();
-  const found = [
-    ...copies.values(),
-    ...rules.filter(({ owner }) => owner === 'ours').map(({ object }) => object),
-    ...buckets,
-  ];
+  const found = [...copies.values(), ...[...rules, ...buckets.values()].map(({ object }) => object)];
   const present = found.filter((object): object is ConfigMap => object !== undefined);
   await drop(context, present);
   return [{ what: 'ConfigMaps', result: present.length === 0 ? 'absent' : 'done' }];

@@ -13,10 +13,9 @@ import { decide } from './pass.ts';
 import { integrationOptions, type Policy } from './policy.ts';
 import type { SourceRecords } from './record.ts';
 import type { Host } from './rule.ts';
-import { mostShards } from './settings/writing.ts';
 import { isNewer, type Shard } from './shard.ts';
 import { listAll, type Listed, type Unread } from './sources/list.ts';
-import { readState, type Conditions, type Layout, type ReadState } from './state.ts';
+import { reachOf, readState, type Conditions } from './state.ts';
 import { readBuckets, readShards, upTo } from './store.ts';
 
 /** The hosts that are served now, and what was known of CoreDNS when they were rendered. */
@@ -58,14 +57,6 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
     throw unreadable(failed);
   }
   return { hosts: decision.claims, facts };
-}
-
-/** Where rules and records may be. Without a state that says so, rules may be wherever they ever could: stale ones must go. */
-function reachOf({ layout, known }: ReadState): Pick<Layout, 'shards' | 'buckets'> {
-  return {
-    shards: known ? Math.max(layout.shards, layout.before?.shards ?? 0) : mostShards,
-    buckets: Math.max(layout.buckets, layout.before?.buckets ?? 0),
-  };
 }
 
 /** Somebody else's ConfigMap, one of a release that knows more than we do, or a Corefile that rules would break. */

@@ -210,17 +210,20 @@ describe('cleaning up', () => {
 
   it('CS-49 everything goes while events keep arriving, and stays away; a second run finds all absent', async () => {
     await configured();
+    const second = await world.another();
+    const over = new AbortController();
     const events = (async () => {
-      for (let count = 0; count < 20; count += 1) {
+      for (let count = 0; !over.signal.aborted || count < 20; count += 1) {
         await world.ingress(`late-${count}`, [`late-${count}.example.com`]);
-        await world.tell('add', `late-${count}`);
+        await world.tell('add', `late-${count}`, count % 2 === 0 ? {} : { to: second });
       }
     })();
     expect(await requestCleanup()).toBe(204);
     await world.rollOut();
-    await events;
-    await world.tell('add', 'web');
     await world.tick();
+    await world.tick();
+    over.abort();
+    await events;
     await world.tick();
 
     expect(corefile()).not.toContain(ourImport);

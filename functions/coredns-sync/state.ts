@@ -4,6 +4,7 @@ import { annotationOf, ownerLabels } from './annotation.ts';
 import type { Config } from './config.ts';
 import type { DnsFacts } from './integration/types.ts';
 import { writeConfigMap } from './patch.ts';
+import { mostShards } from './settings/writing.ts';
 import type { ReloadWatch } from './reload.ts';
 
 /** What outlives a process and belongs to no single host. Losing it costs a full pass. */
@@ -106,6 +107,14 @@ function parsed(key: string, text: string | undefined): readonly [string, unknow
   } catch {
     return [];
   }
+}
+
+/** Where rules and records may be. Without a state that says so, rules may be wherever they ever could. */
+export function reachOf({ layout, known }: ReadState): Pick<Layout, 'shards' | 'buckets'> {
+  return {
+    shards: known ? Math.max(layout.shards, layout.before?.shards ?? 0) : mostShards,
+    buckets: Math.max(layout.buckets, layout.before?.buckets ?? 0),
+  };
 }
 
 /** Writes the parts that differ, and nothing when none does. Fails when anybody wrote since the state was read. */
