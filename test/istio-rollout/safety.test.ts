@@ -150,6 +150,24 @@ describe('failed rollouts', () => {
   });
 });
 
+describe('a control plane whose proxies do not get ready', () => {
+  it('is mended by the next version: what failed is restarted first, then the rest', async () => {
+    await openOutdated({ ROLLOUT_TIMEOUT: '1m' }, ['a', 'b']);
+    world.breakPods(newImage, 'a', 'b');
+    await world.tickLater(15);
+    await world.tickLater(120);
+    expect((await world.status()).paused).toContain('Deployment shop/a');
+    const mended = newImage.replace('1.29.0', '1.29.1');
+
+    world.injector.behave({ answer: () => undefined });
+    await world.upgrade(mended);
+    await world.drive();
+
+    expect(world.restarts).toEqual(['a', 'a', 'b'].map((name) => `Deployment shop/${name}`));
+    expect([world.imagesOf('a'), world.imagesOf('b')]).toEqual([[mended], [mended]]);
+  });
+});
+
 describe('an istiod of which one replica lags', () => {
   it('is not believed that a candidate is current after all', async () => {
     await openOutdated({ WINDOW: '11:30-13:00' });

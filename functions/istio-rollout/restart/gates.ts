@@ -14,6 +14,8 @@ export interface Surroundings {
   readonly isIstiodReady: boolean;
   /** Until when somebody else forbids changes; absent where nobody does. */
   readonly frozenUntil?: number;
+  /** The workload is unhealthy by a restart of ours that failed, and this one is for another proxy. */
+  readonly isHealing: boolean;
 }
 
 const soonMs = 15_000;
@@ -28,7 +30,7 @@ export function waitOf(
 ): Wait | undefined {
   return (
     cooldown(workload, config, now) ??
-    health(workload, config, now) ??
+    (surroundings.isHealing ? undefined : health(workload, config, now)) ??
     window(wishes, now) ??
     freeze(surroundings) ??
     disruption(workload, surroundings, config, now) ??

@@ -3,6 +3,7 @@ import type { Code } from '../scan/code.ts';
 import type { Verdict } from '../scan/judge.ts';
 import type { Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
+import type { State } from '../state/state.ts';
 import type { Aside } from './begin.ts';
 import { waitOf } from './gates.ts';
 
@@ -11,7 +12,7 @@ export const soonMs = 30_000;
 
 /** Why a candidate is not restarted after all, and what becomes of it. Undefined: nothing is against it. */
 export async function reasonAgainst(
-  { config, now, survey, knowledge }: Pass,
+  { config, now, store, survey, knowledge }: Pass,
   finding: Finding | undefined,
 ): Promise<Aside | undefined> {
   if (finding === undefined) {
@@ -24,8 +25,16 @@ export async function reasonAgainst(
   }
   const { mesh } = await knowledge();
   const wishes = wishesOf(workload, mesh.namespaces[workload.namespace], config);
-  const wait = waitOf(workload, wishes, await survey(workload, verdict.revision), { config, now: now() });
+  const surroundings = { ...(await survey(workload, verdict.revision)), isHealing: isHealing(store.state(), finding) };
+  const wait = waitOf(workload, wishes, surroundings, { config, now: now() });
   return wait === undefined ? undefined : { wait };
+}
+
+/** What a restart of ours has broken, one that brings another proxy may mend. */
+function isHealing({ inflight }: State, { staffed: { workload }, verdict }: Finding): boolean {
+  return inflight.some(
+    ({ uid, phase, fingerprint }) => uid === workload.uid && phase === 'Failed' && fingerprint !== verdict.fingerprint,
+  );
 }
 
 const passing: ReadonlySet<Code> = new Set(['RolloutInProgress', 'ProbeFailed']);

@@ -7,7 +7,7 @@ import { frozenUntil } from './freeze.ts';
 import type { Surroundings } from './gates.ts';
 
 /** Reads the surroundings of workloads, each thing once per pass. */
-export type Surveyor = (identity: Identity, revision: string | undefined) => Promise<Surroundings>;
+export type Surveyor = (identity: Identity, revision: string | undefined) => Promise<Omit<Surroundings, 'isHealing'>>;
 
 export function createSurveyor(
   { kube, signal, now }: Pick<Context<Config>, 'kube' | 'signal' | 'now'>,
