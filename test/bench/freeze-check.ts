@@ -54,7 +54,7 @@ async function atCount(place: Place, count: number): Promise<Figure[]> {
         floor: () => pace(place.floor, { ...round, body: rollout, ca: place.ca }),
         served: () => pace(place.served, { ...round, body: rollout, ca: place.ca }),
       },
-      { rounds: 3, warmUp: 1 },
+      { rounds: 5, warmUp: 1 },
     );
     paces.set(density, served);
     figures.push({
