@@ -27,19 +27,18 @@ export async function install({ api }: Sandbox, definition: Definition, settings
   }
 }
 
-function withSettings(manifest: KubeObject, settings: Settings): KubeObject {
+/** A Deployment whose container is given these variables, in place of those of the same names. */
+export function withSettings<T extends KubeObject>(manifest: T, settings: Settings): T {
   const { spec, ...rest } = manifest as Deployment;
-  const env = Object.entries(settings).map(([name, value]) => ({ name, value }));
-  const [container, ...others] = spec?.template.spec?.containers ?? [];
-  if (spec === undefined || container === undefined) {
-    throw new Error('the Deployment has no container');
-  }
-  const containers = [{ ...container, env: [...(container.env ?? []), ...env] }, ...others];
-  const deployment: Deployment = {
+  const given = Object.entries(settings).map(([name, value]) => ({ name, value }));
+  const containers = spec?.template.spec?.containers.map(({ env = [], ...container }) => ({
+    ...container,
+    env: [...env.filter(({ name }) => !(name in settings)), ...given],
+  }));
+  return {
     ...rest,
-    spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, containers } } },
-  };
-  return deployment;
+    spec: { ...spec, template: { ...spec?.template, spec: { ...spec?.template.spec, containers } } },
+  } as unknown as T;
 }
 
 export async function leaving(
@@ -96,7 +95,7 @@ function wishesOf(object: KubeObject): object {
 }
 
 /** What the manifests brought and `kubectl delete` takes away again. */
-export function isInstalled(definition: Definition, settings: Settings = {}): (key: string) => boolean {
+function isInstalled(definition: Definition, settings: Settings = {}): (key: string) => boolean {
   const { manifests } = renderFunction(definition, standardSite, { platform: plain, environment: settings });
   const keys = new Set(manifests.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`));
   return (key) => keys.has(key);

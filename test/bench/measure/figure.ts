@@ -4,7 +4,7 @@ export interface Figure {
   readonly what: string;
   readonly value: number;
   /** Empty for a plain count. */
-  readonly unit: '×' | 'MB' | '';
+  readonly unit: '×' | 'MB' | 's' | '';
   readonly bar?: Bar;
   /** The absolute values behind it, for this machine and this day. */
   readonly measured: string;
