@@ -2,15 +2,16 @@ import { join } from 'node:path';
 import nodeAffinityMutate from '../../functions/node-affinity-mutate/index.ts';
 import { managedLabels, pool, poolKey } from '../../functions/node-affinity-mutate/testing/pods.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { partName, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
 import { createClient, type Body, type Client, type Reply } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { binaryEvent, send } from '../http.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installRights, startFunction, type RealFunction, type Shipped } from './function.ts';
-import { applyManifest, pathOf } from './manifests.ts';
+import { applyManifest } from './manifests.ts';
 import { addNodes } from './nodes.ts';
 import { waitUntil } from './wait.ts';
+import { registerWebhooks, unregisterWebhooks, webhookPort, webhookSettings } from './webhook.ts';
 
 export const shipped: Shipped = {
   definition: nodeAffinityMutate,
@@ -45,14 +46,11 @@ export interface PodOptions {
 export const managed = 'managed';
 export const unmanaged = 'unmanaged';
 
-const tlsOffset = 10;
-const { namespace } = standardSite;
-
 export async function openAffinitySite(): Promise<AffinitySite> {
   const running = new AsyncDisposableStack();
   const cluster = running.use(await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] }));
   const client = running.adopt(createClient(cluster.access), ({ close }) => close());
-  const tlsPort = cluster.site.base + tlsOffset;
+  const tlsPort = webhookPort(cluster);
   await installRights(cluster, shipped);
   await addNodes(cluster, ['outside-1', 'outside-2', 'pool-1']);
   await label(client, '/api/v1/nodes/pool-1', { [poolKey]: pool });
@@ -86,26 +84,12 @@ export async function openAffinitySite(): Promise<AffinitySite> {
       startFunction(cluster, shipped, {
         port: 0,
         part: 'webhook',
-        environment: {
-          TLS_PORT: String(tlsPort),
-          CA_PROPAGATION_SECONDS: '0',
-          CERT_POLL_SECONDS: '1',
-          REFRESH_SECONDS: '1',
-        },
+        environment: { ...webhookSettings(tlsPort), REFRESH_SECONDS: '1' },
       }),
     startEvents: (port, environment = {}) => startFunction(cluster, shipped, { port, environment }),
     tick: async ({ url }) => (await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
-    register: async () => {
-      await applyManifest(client, serviceHere());
-      for (const configuration of configurations()) {
-        await applyManifest(client, reaching(configuration, tlsPort));
-      }
-    },
-    unregister: async () => {
-      for (const configuration of configurations()) {
-        expectCode(200, await client.call('DELETE', pathOf(configuration)));
-      }
-    },
+    register: () => registerWebhooks(client, nodeAffinityMutate, tlsPort),
+    unregister: () => unregisterWebhooks(client, nodeAffinityMutate),
     untilPreferred: (expected) =>
       waitUntil(`preferred: ${String(expected)}`, async () => {
         const { body } = await createPod({ name: 'probe', dryRun: true });
@@ -135,27 +119,4 @@ async function label(client: Client, path: string, labels: object): Promise<void
     200,
     await client.call('PATCH', path, { body, headers: { 'content-type': 'application/merge-patch+json' } }),
   );
-}
-
-/** The shipped Service, on a machine without cluster networking. */
-function serviceHere(): Manifest {
-  const metadata = { name: partName(nodeAffinityMutate.name, 'webhook'), namespace };
-  return { apiVersion: 'v1', kind: 'Service', metadata, spec: { type: 'ExternalName', externalName: 'localhost' } };
-}
-
-function configurations(): Manifest[] {
-  return renderFunction(nodeAffinityMutate).manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
-}
-
-interface Webhook {
-  readonly clientConfig: { readonly service: object };
-}
-
-/** The shipped configuration at the port of this run; whom to trust the function itself writes into it. */
-function reaching(configuration: Manifest, port: number): Manifest {
-  const webhooks = (configuration['webhooks'] as Webhook[]).map((webhook) => ({
-    ...webhook,
-    clientConfig: { service: { ...webhook.clientConfig.service, port } },
-  }));
-  return { ...configuration, webhooks };
 }

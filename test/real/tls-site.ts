@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { issueAuthority } from '../../lib/x509.ts';
 import type { KeyPair } from '../../lib/tls/certificate.ts';
@@ -12,6 +11,7 @@ import { shipped } from './census.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installRights, startFunction, type RealFunction } from './function.ts';
 import { applyManifest } from './manifests.ts';
+import { webhookConfigurationsOf, webhookPort } from './webhook.ts';
 
 const { namespace } = standardSite;
 const configurationPath =
@@ -36,12 +36,10 @@ export async function openTlsSite(): Promise<TlsSite> {
   const cluster = await startCluster();
   const client = createClient(cluster.access);
   await installRights(cluster, shipped);
-  for (const manifest of renderFunction(shipped.definition).manifests) {
-    if (manifest.kind === 'ValidatingWebhookConfiguration') {
-      await applyManifest(client, manifest);
-    }
+  for (const configuration of webhookConfigurationsOf(shipped.definition)) {
+    await applyManifest(client, configuration);
   }
-  const ports = [10, 11].map((offset) => cluster.site.base + offset);
+  const ports = [0, 1].map((replica) => webhookPort(cluster, replica));
 
   function directoryOf(replica: number): string {
     return join(cluster.site.directory, `certificates-${replica}`);

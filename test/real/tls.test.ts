@@ -57,7 +57,7 @@ const lateMs = 4_000;
 
 describe('certificates from files on a real API server', () => {
   it(
-    'NA-46 NA-43 twenty rotations at 300 reviews a second, replicas 0 and 60 s apart, fail none of them',
+    'NA-42 NA-43 NA-46 twenty rotations at 300 reviews a second, replicas 0 and 60 s apart, fail none, nor do idle connections',
     async () => {
       let authority = await mintAuthority(new Date());
       const replicas: RealFunction[] = [];
