@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkConfiguration, checkFiles, isSound } from './check.ts';
+import { checkConfiguration, checkFiles, checkImports, isSound } from './check.ts';
 import { renderModes } from './render.ts';
 import { renderingOf } from './testing/rendering.ts';
 
@@ -60,6 +60,17 @@ describe('the check of the whole configuration', () => {
     const broken = new Map([['/rules/dynamic.server', `${good}}\n`]]);
 
     expect(checkConfiguration(corefile, new Map(), broken)).not.toEqual([]);
+  });
+
+  it.each([
+    ['*', 1],
+    ['dynamic.*', 1],
+    ['*.server', 0],
+    ['dynamic.server', 0],
+  ])('finds that import /rules/%s takes in what is no configuration: %d times', (pattern, times) => {
+    const text = corefile.replace('*.server', pattern);
+
+    expect(checkImports(text, new Map(), ['/rules/dynamic.claims'])).toHaveLength(times);
   });
 
   it('does not blame the rules for what was broken without them', () => {

@@ -1,5 +1,6 @@
 import { grammars, patternLimit } from './check-grammar.ts';
 import { parseCorefile, CorefileError, type KnownFiles, type ServerBlock } from './corefile/parse.ts';
+import { globMatches, resolvePath } from './corefile/path.ts';
 import { dataExtensions, renderRules, type Files, type Rendering } from './render.ts';
 import type { Rule } from './rule.ts';
 
@@ -34,6 +35,19 @@ export function checkConfiguration(corefile: string, others: KnownFiles, ours: K
     }
     throw error;
   }
+}
+
+/** Files that are no configuration, and that a glob of the Corefile would have CoreDNS read as such. */
+export function checkImports(corefile: string, others: KnownFiles, hidden: readonly string[]): readonly Problem[] {
+  if (!isReadable(corefile, others)) {
+    return [];
+  }
+  const { blocks, imports } = parseCorefile(corefile, others);
+  return [...imports, ...blocks.flatMap((block) => block.imports)].flatMap(({ argument }) => {
+    const pattern = resolvePath(argument.text, argument.file);
+    const message = `import ${argument.text} takes in more than our rules; name their extension`;
+    return hidden.some((path) => globMatches(pattern, path)) ? [{ file: 'Corefile', message }] : [];
+  });
 }
 
 function checkLines(file: string, text: string): readonly Problem[] {

@@ -8,13 +8,13 @@ import {
   type Deployment,
   type Service,
 } from '../../lib/kube/resource.ts';
-import { checkConfiguration } from './check.ts';
+import { checkConfiguration, checkImports } from './check.ts';
 import type { Config } from './config.ts';
 import { customConfigMap, knownFiles } from './integration/detect.ts';
 import { corednsContainer } from './integration/mount.ts';
 import type { DnsFacts, DnsObjects } from './integration/types.ts';
 import { integrationOptions, policyOf, targetServices, type Policy } from './policy.ts';
-import { renderRules, shardKey } from './render.ts';
+import { dataKey, renderRules, shardKey } from './render.ts';
 import { shardName } from './shard.ts';
 import { upTo } from './store.ts';
 
@@ -113,8 +113,11 @@ export function obstacle({ objects }: Dns, policy: Policy): string | undefined {
     mode: 'exact',
     key: 'rules',
   });
-  const ours = new Map(filePaths(deployment, policy).map((path) => [path, sample['rules'] ?? '']));
-  const [problem] = checkConfiguration(text, knownFiles(custom, deployment), ours);
+  const paths = filePaths(deployment, policy);
+  const known = knownFiles(custom, deployment);
+  const ours = new Map(paths.map((path) => [path, sample['rules'] ?? '']));
+  const claims = paths.map((path) => dataKey(path, 'claims'));
+  const [problem] = [...checkConfiguration(text, known, ours), ...checkImports(text, known, claims)];
   return problem === undefined ? undefined : `${problem.file}: ${problem.message}`;
 }
 

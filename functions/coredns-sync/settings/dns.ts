@@ -2,7 +2,11 @@ import * as z from 'zod/mini';
 import { dnsLabel, flag, oneOf, text, withDefault } from '../../../lib/function/config.ts';
 import { objectName } from './object-name.ts';
 
-const dataKey = { test: /^[-_a-zA-Z0-9]{1,200}\.[a-zA-Z0-9]{1,20}$/, says: 'must be a file name with an extension' };
+/** The other extensions are those of files beside it. */
+const dataKey = {
+  test: /^[-_a-zA-Z0-9]{1,200}\.(?!(?:claims|hosts|zone|blocks)$)[a-zA-Z0-9]{1,20}$/,
+  says: 'must be a file name with an extension, other than claims, hosts, zone or blocks',
+};
 const path = { test: /^\/[-_./a-zA-Z0-9]+$/, says: 'must be an absolute path' };
 
 /** Where CoreDNS is, and how it gets the rules. */
