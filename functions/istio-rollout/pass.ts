@@ -29,11 +29,12 @@ export interface Pass {
   readonly close: () => void;
 }
 
-export async function openPass(context: Context<Config>): Promise<Pass> {
+/** Its budget begins when it was asked for. */
+export async function openPass(context: Context<Config>, askedAt: number): Promise<Pass> {
   const { kube, log, metrics } = context;
   const config = await effectiveConfig(context);
   const store = await openStore(context);
-  const endsAt = now() + config.MAX_INVOCATION;
+  const endsAt = askedAt + config.MAX_INVOCATION;
   const counts: string[] = [];
   const seconds = metrics.seconds('probe_seconds', 'Time that injectors take to answer.');
   const prober = createProber(context, {

@@ -58,14 +58,18 @@ const turns = perInstance(() => ({ last: Promise.resolve() }));
 /** Two passes at once would be right as well, but ask every injector twice: in one process they take turns. */
 export function pass(context: Context<Config>, looksAround = false): Promise<void> {
   const turn = turns(context);
-  const mine = turn.last.then(() => passAlone(context, looksAround));
+  const askedAt = context.now().getTime(); // whoever asked waits for the turn as well
+  const mine = turn.last.then(() => passAlone(context, { looksAround, askedAt }));
   turn.last = mine.catch(() => undefined);
   return mine;
 }
 
 /** Ends what has ended, scans if it is time, restarts what may be restarted. Never waits for a rollout. */
-async function passAlone(context: Context<Config>, looksAround: boolean): Promise<void> {
-  const current = await openPass(context);
+async function passAlone(
+  context: Context<Config>,
+  { looksAround, askedAt }: { readonly looksAround: boolean; readonly askedAt: number },
+): Promise<void> {
+  const current = await openPass(context, askedAt);
   let rest = failedPassRestMs;
   try {
     await obey(current);

@@ -13,7 +13,7 @@ export async function scanIfDue(pass: Pass): Promise<Scan | undefined> {
   const { store, config, now, context } = pass;
   const before = store.state();
   const pending = dueScan(before, now(), config);
-  if (pending === undefined) {
+  if (pending === undefined || pass.isOver()) {
     return undefined;
   }
   const started = now();
