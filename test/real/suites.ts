@@ -18,6 +18,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   'freeze-failing': api,
   'freeze-holding': api,
   'istio-rollout': [...whole, 'istiod'],
+  'istio-rollout-cases': whole,
   'istio-rollout-policy': api,
   'istio-rollout-waves': whole,
   leaving: whole,
