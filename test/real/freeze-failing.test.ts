@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import freezeCheck from '../../functions/freeze-check/index.ts';
+import { kubeconfigAccess } from '../../lib/kube/access.ts';
+import type { Running } from '../../lib/main.ts';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { clusterName, partName, standardSite } from '../../lib/manifests/manifest.ts';
+import type { Body, Reply } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { cronJob } from '../freeze-check/objects.ts';
+import { binaryEvent, send, startApp } from '../http.ts';
+import { openFreezeSite, policies, type FreezeSite } from './freeze-site.ts';
+import { accountKubeconfig } from './function.ts';
+import { applyManifest, type AnyManifest } from './manifests.ts';
+import { waitFor, waitUntil } from './wait.ts';
+
+const patience = 180_000;
+const daemonSets = '/apis/apps/v1/namespaces/prod/daemonsets';
+const target = { kinds: ['DaemonSet', 'CronJob'], namespaceSelector: { matchLabels: { env: 'prod' } } };
+
+describe('freeze-check when something fails', () => {
+  let site: FreezeSite;
+
+  beforeAll(async () => {
+    site = await openFreezeSite({ parts: [] });
+    await site.configure();
+    await site.startWebhook();
+    const body = { metadata: { name: 'prod', labels: { env: 'prod' } } };
+    expectCode(201, await site.client.call('POST', '/api/v1/namespaces', { body }));
+    await site.freeze('holiday', { target, rules: { deny: ['CREATE'] } });
+    await waitUntil('the webhook is asked', async () => (await change()).code === 403);
+  }, patience);
+
+  afterAll(async () => {
+    await site[Symbol.asyncDispose]();
+  });
+
+  afterEach(async () => {
+    await applyManifest(site.client, roleOfWebhook());
+    await waitUntil('all is well again', async () => (await change()).code === 403);
+  });
+
+  /** Something that the freeze refuses. */
+  function change(): Promise<Reply> {
+    const labels = { app: 'agent' };
+    const spec = { containers: [{ name: 'main', image: 'agent:1' }] };
+    const body = {
+      metadata: { name: 'agent' },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+    };
+    return site.as({ user: 'dev@x' }, 'POST', daemonSets, { body });
+  }
+
+  /** The first refusal that is not of the freeze. */
+  function failure(): Promise<Body> {
+    return waitFor('another answer', async () => {
+      const { code, body } = await change();
+      return code === 403 && body.message?.includes('Denied by') === true ? undefined : { ...body, code };
+    });
+  }
+
+  it.each([
+    ['the policies', 'changefreezes', 'list changefreezes'],
+    ['the namespace', 'namespaces', 'get namespaces prod'],
+  ])('refuses with 500 while %s can not be read, and says why', async (_what, resource, why) => {
+    const { rules, ...role } = roleOfWebhook();
+    const others = (rules as { resources: string[] }[]).filter(({ resources }) => !resources.includes(resource));
+    await applyManifest(site.client, { ...role, rules: others });
+
+    expect(await failure()).toMatchObject({ code: 500, message: expect.stringContaining(`freeze-check: ${why}`) });
+  });
+
+  it('follows a clock that jumps: objects are held and given back by what it shows, forth and back', async () => {
+    const path = '/apis/batch/v1/namespaces/prod/cronjobs';
+    await site.remove(`${policies}/changefreezes/holiday`);
+    const made = await waitFor('a CronJob is let in', async () => {
+      const { code, body } = await site.client.call('POST', path, { body: cronJob('report') });
+      return code === 201 ? body : undefined;
+    });
+    const [startTime, endTime] = ['2026-12-24T00:00:00Z', '2026-12-26T00:00:00Z'];
+    await site.freeze('christmas', { startTime, endTime, target, behavior: { suspendCronJobs: true } });
+    let time = new Date('2026-12-23T00:00:00Z');
+    const app = await appWithClock(() => time);
+
+    const suspended: unknown[] = [];
+    for (const jump of [
+      '2026-12-25T00:00:00Z',
+      '2026-12-01T00:00:00Z',
+      '2026-12-24T00:00:00Z',
+      '2031-01-01T00:00:00Z',
+    ]) {
+      time = new Date(jump);
+      await send(app.url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+      suspended.push(expectCode(200, await site.client.call('GET', `${path}/report`)).spec?.['suspend']);
+    }
+    const { spec, metadata } = expectCode(200, await site.client.call('GET', `${path}/report`));
+    await app.close();
+    await site.freeze('holiday', { target, rules: { deny: ['CREATE'] } });
+
+    expect(suspended).toEqual([true, false, true, false]);
+    expect([spec, metadata?.annotations]).toEqual([made.spec, made.metadata?.annotations]);
+  });
+
+  /** The acting half in this process, by its own account, with a clock to turn. */
+  async function appWithClock(now: () => Date): Promise<Running> {
+    const kubeconfig = await accountKubeconfig(site.cluster, { name: 'freeze-check', part: 'events' });
+    return startApp(freezeCheck, {
+      access: kubeconfigAccess(readFileSync(kubeconfig, 'utf8')),
+      environment: { POD_NAMESPACE: standardSite.namespace, ROLE: 'events' },
+      now,
+    });
+  }
+});
+
+/** What the webhook may read. */
+function roleOfWebhook(): AnyManifest {
+  const name = clusterName(partName('freeze-check', 'webhook'));
+  const { manifests } = renderFunction(freezeCheck);
+  const role = manifests.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === name);
+  if (role === undefined) {
+    throw new Error('the webhook ships without rights');
+  }
+  return role;
+}

@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectCode } from '../contract/api/scratch.ts';
+import { callsOf, readAudit } from './audit.ts';
+import { makeCrowd, prepareForCrowd, removeCrowd, writesTo, type Crowd } from './freeze-crowd.ts';
+import { openFreezeSite, policies, type FreezeSite } from './freeze-site.ts';
+import { usernameOf, type RealFunction } from './function.ts';
+import { waitUntil } from './wait.ts';
+import { startKillingProxy, type Death, type KillingProxy } from './killing-proxy.ts';
+
+const patience = 240_000;
+const holiday = `${policies}/changefreezes/holiday`;
+const behavior = {
+  suspendCronJobs: true,
+  gitops: { enabled: true, providers: ['argocd'], argocd: {} },
+};
+const target = { kinds: ['CronJob'], namespaceSelector: { matchLabels: { env: 'prod' } } };
+
+describe('a freeze over real objects, by processes that die', () => {
+  let site: FreezeSite;
+  let proxy: KillingProxy;
+  let steady: RealFunction;
+
+  beforeAll(async () => {
+    site = await openFreezeSite({ parts: [] });
+    await prepareForCrowd(site.client);
+    proxy = await startKillingProxy(site.cluster.access);
+    steady = await site.startEvents(1);
+  }, patience);
+
+  afterAll(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await site[Symbol.asyncDispose]();
+  });
+
+  afterEach(async () => {
+    await site.client.call('DELETE', holiday);
+    await removeCrowd(site.client);
+  });
+
+  async function begin(): Promise<void> {
+    await site.freeze('holiday', { target, behavior });
+  }
+
+  async function end(): Promise<void> {
+    expectCode(200, await site.merge(holiday, { spec: { endTime: '2020-01-02T00:00:00Z' } }));
+  }
+
+  /** Ticks as a source that retries does, until the answer is good or there is nobody to answer. */
+  async function tickUntilDone(events: RealFunction): Promise<void> {
+    await waitUntil(
+      'a good answer',
+      async () => !events.running.alive() || (await site.tick(events).catch(() => 0)) === 204,
+    );
+  }
+
+  /** A process that will die there. Working, it tells whether it did; if not, it had fewer writes. */
+  async function startMortal(death: Death): Promise<() => Promise<boolean>> {
+    const mortal = await site.startEvents(2, proxy.url);
+    proxy.arm(mortal.running, death);
+    return async () => {
+      await tickUntilDone(mortal);
+      await mortal.running.stop();
+      return proxy.struck();
+    };
+  }
+
+  /** One process after the other dies as soon as its first write is done, until one finds nothing left to write. */
+  async function dieAtEveryWrite(): Promise<number> {
+    for (let deaths = 0; ; deaths += 1) {
+      const work = await startMortal({ atWrite: 1, when: 'after' });
+      if (!(await work())) {
+        return deaths;
+      }
+    }
+  }
+
+  it(
+    'FC-77 kill -9 at every write of its start and of its end leaves nothing half done, and each object is touched once',
+    async () => {
+      const crowd = await makeCrowd(site.client, 1, 1);
+      const made = await crowd.now();
+
+      await begin();
+      const started = await dieAtEveryWrite();
+      const held = await crowd.held();
+      await end();
+      const ended = await dieAtEveryWrite();
+      await tickUntilDone(steady);
+
+      expect(held).toBe(crowd.size);
+      expect(Math.min(started, ended)).toBeGreaterThan(2);
+      expect(await crowd.now()).toEqual(made);
+      expect(await writesTo(site.cluster)).toEqual({ cronjobs: [2], applications: [2] });
+    },
+    patience,
+  );
+
+  it(
+    'FC-62 FC-68 FC-70 1,000 CronJobs and 200 Applications are touched once at its start and once at its end, and restored byte for byte, with two replicas, doubled ticks, kills and users who edit',
+    async () => {
+      const crowd = await makeCrowd(site.client, 1000, 200);
+      const made = await crowd.now();
+
+      const died = [await amid(crowd, 'starting', begin, { atWrite: 40, when: 'after' })];
+      const held = await crowd.held();
+      const begun = await writesTo(site.cluster);
+      died.push(await amid(crowd, 'ending', end, { atWrite: 201, when: 'before' }));
+
+      expect(died).toEqual([true, true]);
+      // A CronJob was also labelled by its owner, once in each of the two.
+      expect([held, begun]).toEqual([1200, { cronjobs: thousand(2), applications: thousand(1).slice(0, 200) }]);
+      expect(await writesTo(site.cluster)).toEqual({ cronjobs: thousand(4), applications: thousand(2).slice(0, 200) });
+      expect(await crowd.now()).toEqual(made.map(withLabels));
+    },
+    patience,
+  );
+
+  /** A turn that two replicas work on, one of which gets each tick twice and the other of which dies, while users edit. */
+  async function amid(crowd: Crowd, label: string, turn: () => Promise<void>, death: Death): Promise<boolean> {
+    const work = await startMortal(death);
+    await turn();
+    const [died] = await Promise.all([work(), tickUntilDone(steady), tickUntilDone(steady), crowd.label(label)]);
+    await tickUntilDone(steady);
+    return died;
+  }
+
+  it('FC-72 writes its status at most once a minute while nothing changes, however often it is told to look', async () => {
+    await begin();
+    await tickUntilDone(steady);
+    const began = performance.now();
+    const before = statusWrites();
+
+    for (let count = 0; count < 30; count += 1) {
+      await Promise.all([site.tick(steady), site.tick(steady)]);
+    }
+
+    expect(statusWrites() - before).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 60_000));
+  });
+
+  function statusWrites(): number {
+    const calls = callsOf(usernameOf('freeze-check', 'events'), readAudit(site.cluster));
+    return calls['patch changefreezes/status'] ?? 0;
+  }
+});
+
+function thousand(each: number): readonly number[] {
+  return Array.from({ length: 1000 }, () => each);
+}
+
+/** What the users of this suite left on a CronJob. */
+function withLabels(object: object): object {
+  const { metadata, ...rest } = object as { readonly metadata: { readonly labels?: object; readonly name: string } };
+  const labels = metadata.name.startsWith('job-') ? { starting: 'yes', ending: 'yes' } : {};
+  return {
+    ...rest,
+    metadata: { ...metadata, ...(metadata.labels === undefined ? {} : { labels: { ...metadata.labels, ...labels } }) },
+  };
+}
