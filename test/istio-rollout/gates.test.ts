@@ -329,6 +329,22 @@ describe('waves', () => {
     expect(world.restarts).toEqual(['Deployment shop/web']);
   });
 
+  it('IR-36 follows a window that somebody moves while restarts wait for it, with the next scan', async () => {
+    await openOutdated({ WINDOW: 'Mon 13:00-14:00 Europe/Berlin', RECONCILE_PERIOD: '1m' });
+    await world.tickLater();
+    const closed = await world.row('web');
+
+    await world.change<Deployment>(deployments, ['web', 'shop'], ({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: { ...metadata, annotations: { 'istio-rollout.kube-reflex.dev/window': 'Mon 00:00-23:00 UTC' } },
+    }));
+    await world.tickLater(60);
+    await world.tickLater();
+
+    expect(closed).toMatchObject({ code: 'Window' });
+    expect(world.restarts).toEqual(['Deployment shop/web']);
+  });
+
   it('waits while a disruption budget allows no disruption', async () => {
     await openOutdated({});
     const selector = { matchLabels: { app: 'web' } };

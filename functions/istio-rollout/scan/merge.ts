@@ -60,9 +60,22 @@ function mergeQueue(before: readonly Candidate[], { scan, now }: Merge): readonl
     ...kept,
     ...found.map((candidate) => {
       const same = known.get(candidate.uid);
-      return same?.fingerprint === candidate.fingerprint ? (same ?? candidate) : candidate;
+      return same !== undefined && same.fingerprint === candidate.fingerprint ? renewed(same, candidate) : candidate;
     }),
   ];
+}
+
+/** Waits whose end people can move, by a window, an exemption or an end of the freeze. */
+const movable: ReadonlySet<string> = new Set(['Window', 'Cooldown', 'Frozen']);
+
+/** One that was found again goes on where it was; whether what it waited for still holds, the next pass asks anew. */
+function renewed(before: Candidate, found: Candidate): Candidate {
+  const wait = found.wait ?? before.wait;
+  return {
+    ...before,
+    ...found,
+    ...(wait && { wait: movable.has(wait.code) ? { code: wait.code } : wait }),
+  };
 }
 
 /** Restarts that did not help are remembered for as long as the same restart would be tried again. */
