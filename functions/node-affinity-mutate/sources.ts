@@ -33,23 +33,41 @@ export async function readRulesOf(kube: Kube, namespace: string): Promise<RulesR
 
 /** The state holds a copy of them, and has to fit into a ConfigMap itself. */
 const mostRules = 256 * 1024;
+const tooLong = `must not be longer than ${mostRules} characters`;
+
+/** Of what is wrong with them, for the same reason. */
+const mostWords = 1000;
 
 async function understand(text: string): Promise<RulesFound> {
-  if (text.length > mostRules) {
-    return { problem: `${rulesKey}: must not be longer than ${mostRules} characters` };
-  }
+  const read = text.length > mostRules ? { problems: [tooLong] } : readRulesIn(await parseYaml(text));
+  return 'problems' in read
+    ? { problem: `${rulesKey}: ${read.problems.join('; ')}`.slice(0, mostWords) }
+    : { rules: read.rules, hash: hashOf(read.rules) };
+}
+
+type Parsed = { readonly value: unknown } | { readonly problems: readonly string[] };
+
+async function parseYaml(text: string): Promise<Parsed> {
   // Only clusters with rules of their own pay for the parser.
   const { parseDocument } = await import('yaml');
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) {
-    return { problem: `${rulesKey}: ${error.message.split('\n', 1)[0] ?? ''}` };
+    return { problems: [error.message.split('\n', 1)[0] ?? ''] };
   }
-  const read = readRules(document.toJS());
-  if ('problems' in read) {
-    return { problem: `${rulesKey}: ${read.problems.join('; ')}` };
+  try {
+    return { value: document.toJS() };
+  } catch (unresolved) {
+    // `*-prod` without quotes is an alias to YAML, and is looked up only now.
+    const why = unresolved instanceof Error ? unresolved.message : String(unresolved);
+    return { problems: [`${why} (quote a text that begins with *)`] };
   }
-  return { rules: read.rules, hash: hashOf(read.rules) };
+}
+
+/** A few aliases make long rules of a short text. */
+function readRulesIn(parsed: Parsed): ReturnType<typeof readRules> {
+  const read = 'problems' in parsed ? parsed : readRules(parsed.value);
+  return 'rules' in read && JSON.stringify(read.rules).length > mostRules ? { problems: [tooLong] } : read;
 }
 
 /** Short, for people to compare. */

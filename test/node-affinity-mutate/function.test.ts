@@ -189,6 +189,11 @@ describe('rules in the ConfigMap', () => {
   weight: 50
   tolerations: [{ key: fast, operator: Exists }]
 `;
+  const values = Array.from({ length: 100 }, (_, index) => String(index).padStart(63, '0'));
+  const aliased = [
+    `- { name: rule, pool: &long { key: speed, values: ${JSON.stringify(values)} } }`,
+    ...values.slice(0, 60).map((_, index) => `- { name: rule-${index}, pool: *long }`),
+  ].join('\n');
 
   it('take the place of the settings', async () => {
     world = await openWorld();
@@ -210,6 +215,14 @@ describe('rules in the ConfigMap', () => {
     ['an unknown operator', 'operator: Exists', 'operator: Is', 'rules.yaml: [0].tolerations[0].operator'],
     ['an unknown field', 'weight: 50', 'wieght: 50', 'rules.yaml: [0] must not have the field "wieght"'],
     ['no YAML', 'weight: 50', 'weight: {', 'rules.yaml: '],
+    [
+      'an asterisk without quotes',
+      'match: {',
+      'match: { namespaces: [*-prod],',
+      '-prod (quote a text that begins with *)',
+    ],
+    ['a text that aliases make too long', rules, aliased, 'rules.yaml: must not be longer than 262144 characters'],
+    ['very much wrong', rules, '- {}\n'.repeat(100), 'rules.yaml: [0].name must be given'],
   ])('NA-61 with %s the last good ones stay, and the field is named', async (_what, good, bad, problem) => {
     world = await openWorld();
     await world.addNode('fast', { speed: 'high' });
@@ -226,6 +239,7 @@ describe('rules in the ConfigMap', () => {
     expect(web.auditAnnotations).toEqual({ decision: 'mutated', rule: 'fast' });
     expect(await world.metric('config_valid')).toBe(0);
     expect(told.map(({ note }) => note)).toEqual([expect.stringContaining(problem)]);
+    expect(world.state()?.['config.json']?.length).toBeLessThan(2_000);
   });
 
   it('leave the field to the settings again when they are deleted', async () => {
