@@ -129,14 +129,13 @@ function post(body: string, options: RequestOptions): Promise<Answer> {
 async function collect(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of message) {
-    const bytes = Buffer.from(chunk as Uint8Array);
-    size += bytes.length;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    size += chunk.length;
     if (size > maxAnswerBytes) {
       message.destroy();
       throw new WebhookFailure(`the response is larger than ${maxAnswerBytes} bytes`);
     }
-    chunks.push(bytes);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
