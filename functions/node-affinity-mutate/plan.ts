@@ -32,6 +32,8 @@ export type NamespacesSeen = ReadonlyMap<string, Metadata | undefined>;
 
 export interface NamespacesRead {
   readonly state: State;
+  /** All that is known at this moment, also of those that the state has no room for. */
+  readonly known: ReadonlyMap<string, NamespaceFacts>;
   readonly skipped: readonly string[];
 }
 
@@ -41,7 +43,7 @@ export function withNamespaces(
   seen: NamespacesSeen,
   { complete, config }: { readonly complete: boolean; readonly config: Config },
 ): NamespacesRead {
-  const { extent: known = 'all', ...rest } = state;
+  const { extent: widest = 'all', ...rest } = state;
   const keys = labelKeys(state, config);
   const namespaces = new Map(complete ? [] : state.namespaces);
   for (const [name, metadata] of seen) {
@@ -52,10 +54,11 @@ export function withNamespaces(
     }
   }
   const gate = gateOf(state.rules, config);
-  const remembered = remember(namespaces, { gate, widest: complete ? 'all' : known });
+  const remembered = remember(namespaces, { gate, widest: complete ? 'all' : widest });
   const extent = remembered.extent === 'all' ? {} : { extent: remembered.extent };
   return {
     state: { ...rest, namespaces: remembered.namespaces, ...extent },
+    known: namespaces,
     skipped: [...wrongPools(seen), ...tooMany(remembered)],
   };
 }

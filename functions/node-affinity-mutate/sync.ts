@@ -45,9 +45,10 @@ async function lookAround(context: Context<Config>, before: State, look: Look): 
   const rules = look.rules ? await readRulesOf(kube, namespace) : undefined;
   const ruled = rules === undefined ? before : withRules(before, rules.found, hashOf(rulesInForce({}, config)));
   const seen = await seeNamespaces(kube, look.namespaces);
-  const { state, skipped } = withNamespaces(ruled, seen, { complete: look.namespaces === 'all', config });
+  const { state, known, skipped } = withNamespaces(ruled, seen, { complete: look.namespaces === 'all', config });
   const pools = await seePools(kube, poolsToSee(state, look, config));
-  const after = await withCoverage(context, withPools(state, pools.seen, { config, now: now() }), look);
+  const pooled = withPools(state, pools.seen, { config, now: now() });
+  const after = await withCoverage(context, pooled, { look, namespaces: known });
   return { after, rules: rules?.configMap, skipped, failure: pools.failure };
 }
 
@@ -55,16 +56,21 @@ function poolsToSee(state: State, { pools }: Look, config: Config): readonly str
   return poolsOf(state, config).filter((pool) => pools === 'all' || state.pools.get(pool)?.active !== true);
 }
 
-async function withCoverage(context: Context<Config>, state: State, { coverage }: Look): Promise<State> {
+/** @param namespaces all of them: no API server has checked whether the namespace of a running pod is managed */
+async function withCoverage(
+  context: Context<Config>,
+  state: State,
+  { look, namespaces }: { readonly look: Look; readonly namespaces: State['namespaces'] },
+): Promise<State> {
   const { kube, config } = context;
   const { coverage: known, ...rest } = state;
   if (!config.COVERAGE) {
     return rest;
   }
-  if (!coverage) {
+  if (!look.coverage) {
     return known === undefined ? rest : { ...rest, coverage: known };
   }
-  return { ...rest, coverage: await seeCoverage(kube, know(state, config, context)) };
+  return { ...rest, coverage: await seeCoverage(kube, know({ ...state, namespaces }, config, context)) };
 }
 
 async function keepWebhook({ kube, config, namespace }: Context<Config>, state: State): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { podWith, pool, poolKey, preference } from '../../functions/node-affinity-mutate/testing/pods.ts';
-import { mutatingWebhooks, pods } from '../../lib/kube/resource.ts';
+import { mutatingWebhooks, namespaces, pods } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { send } from '../http.ts';
 import { installWebhook, openWorld, type World } from './world.ts';
@@ -40,6 +40,22 @@ describe('the coverage report', () => {
       workloads: { 'shop/ReplicaSet/web': 2 },
     });
     expect(await world.metric('uncovered_pods')).toBe(2);
+  });
+
+  it('knows unmanaged namespaces also where the state has no room for them', async () => {
+    world = await openWorld({ environment: { COVERAGE: 'true' } });
+    await world.addNode('worker');
+    const values = Array.from({ length: 200 }, (_, index) => String(index).padStart(63, '0'));
+    const annotations = { 'node-affinity-mutate.kube-reflex.dev/pool': `speed in (${values.join(',')})` };
+    for (let count = 0; count < 50; count += 1) {
+      await world.sandbox.api.create(namespaces, { metadata: { name: `large-${count}`, annotations } });
+    }
+    await createPod({ namespace: 'team-x', name: 'unmanaged' }, {});
+
+    await world.tick();
+
+    expect(Object.keys(JSON.parse(world.state()?.['namespaces.json'] ?? '') as object)).toEqual(['shop']);
+    expect(await world.metric('uncovered_pods')).toBe(0);
   });
 
   it('is not made unless it is asked for', async () => {
