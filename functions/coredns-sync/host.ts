@@ -38,7 +38,8 @@ const foreign = /[^a-zA-Z0-9.*\u0080-\uffff-]/;
 const nonAscii = /[\u0080-\uffff]/;
 /** More characters never become 253 bytes; it also bounds the work on what nobody has checked yet. */
 const longestText = 1024;
-const reserved: readonly string[] = ['in-addr.arpa', 'ip6.arpa', 'localhost'];
+/** Names of hosts and addresses that every DNS answers by itself. */
+export const reserved: readonly string[] = ['in-addr.arpa', 'ip6.arpa', 'localhost'];
 
 /**
  * Normalises and judges a host of whatever origin. Nothing is ever escaped: what passes is made of `a-z0-9-.` alone and can

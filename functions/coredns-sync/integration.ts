@@ -125,7 +125,11 @@ function planImport(facts: DnsFacts, reading: Reading, observed: DnsObjects, opt
 
 /** With `zoneblocks` one more import, beside the blocks. It stays when the mode changes, since an empty one does no harm. */
 function addBlocks(text: string, reading: Reading, options: IntegrationOptions): string {
-  if (options.renderMode !== 'zoneblocks' || importsBlocks(reading, options) || frameOf(reading) === undefined) {
+  if (
+    options.renderMode !== 'zoneblocks' ||
+    importsBlocks(reading, options) ||
+    frameOf(reading, options) === undefined
+  ) {
     return text;
   }
   const root = rootBlockOf({ ...reading, configuration: parseCorefile(text, reading.files) });

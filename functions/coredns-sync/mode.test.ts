@@ -138,6 +138,18 @@ describe('RENDER_MODE=zoneblocks', () => {
     expect(world.conditions()).not.toHaveProperty('RenderMode');
   });
 
+  it('leaves the names of the cluster to the root, whatever is claimed above them', async () => {
+    const clock = turnedClock();
+    await open({ RENDER_MODE: 'zoneblocks' }, '1.15.0', { clock });
+    await world.ingress('above', ['local', 'arpa', 'shop.local']);
+    clock.turn(200_000);
+    await world.tick();
+
+    expect(modeNow()).toBe('zoneblocks');
+    expect(file('blocks')?.filter((line) => /local|arpa/.test(line) && /^\S/.test(line))).toEqual(['shop.local:53 {']);
+    expect(file('server')?.join('\n')).toContain('match ^(?:arpa|local)\\.$');
+  });
+
   it('is cleaned up whole', async () => {
     const clock = turnedClock();
     await open({ RENDER_MODE: 'zoneblocks' }, '1.15.0', { clock });

@@ -12,18 +12,24 @@ export interface BlockFrame {
   readonly lines: readonly string[];
   /** Zones that have a block on this port: a second one would spoil the whole Corefile. */
   readonly taken: readonly string[];
+  /** Zones that the root's block answers by itself: a block above one of them would get its questions. */
+  readonly inside: readonly string[];
 }
 
 /**
  * Server blocks named after the hosts, which CoreDNS finds by a map. A block also gets the questions for names below its own,
- * so its templates count labels. Hosts that have a block already are answered in it.
+ * so its templates count labels. Hosts that have a block already are answered in it, and those above a zone that the root
+ * answers by itself in the root's.
  */
 export function renderZoneBlocks(rules: readonly Rule[], frame: BlockFrame): Rendered {
   const taken = new Set(frame.taken);
-  const inTheirs = rules.filter(({ host, match }) =>
-    match === 'exact' ? taken.has(host) : frame.taken.some((zone) => isWithin(zone, host)),
+  function mayHaveBlock(host: string): boolean {
+    return !taken.has(host) && !frame.inside.some((zone) => isWithin(zone, host));
+  }
+  const inTheirs = rules.filter(
+    ({ host, match }) => !mayHaveBlock(host) || (match !== 'exact' && frame.taken.some((zone) => isWithin(zone, host))),
   );
-  const keys = [...new Set(rules.map(({ host }) => host))].filter((host) => !taken.has(host)).sort(compareBytes);
+  const keys = [...new Set(rules.map(({ host }) => host))].filter(mayHaveBlock).sort(compareBytes);
   const byName = Map.groupBy(rules, ({ host }) => host);
   const blocks = Map.groupBy(keys, (key) => JSON.stringify(answersOf(key, byName)));
   const lines = [...blocks.values()].flatMap((names) => renderBlock(names, answersOf(names[0] ?? '', byName), frame));

@@ -148,6 +148,16 @@ describe('rules', () => {
     expect(files['k.blocks']).not.toMatch(/^example\.com/m);
   });
 
+  it('take no questions from zones that the root answers itself, in zoneblocks mode', () => {
+    const rules = ['example.com', '*.com', 'arpa', 'a.example.com', 'k8s.example.com.au'].map((text) => rule(text));
+    const inside = ['in-addr.arpa', 'k8s.example.com'];
+    const files = renderRules(rules, { ...renderingOf('zoneblocks', { inside }), key: 'k.server' });
+    const keys = files['k.blocks']?.split('\n').filter((line) => /^[a-z]/.test(line));
+
+    expect(keys).toEqual(['a.example.com {', 'k8s.example.com.au {']);
+    expect(files['k.server']).toContain('match ^(?:arpa|example\\.com)\\.$');
+  });
+
   it.each(renderModes)('CS-5 are the same bytes in %s mode whatever order they come in', (mode) => {
     fc.assert(
       fc.property(hosts, (rules) => {

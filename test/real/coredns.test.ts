@@ -173,6 +173,16 @@ describe('server blocks', () => {
     expect(mail).toBe('world');
   });
 
+  it('blocks of our own leave the names of the cluster to the root, whatever is claimed above them', async () => {
+    const rules = [rule('local'), rule('shop.local'), rule('arpa')];
+    const server = await site.start({ corefile: rootBlock, files: rendered(rules, 'zoneblocks') });
+    const names = ['local', 'shop.local', 'arpa', other.slice(0, -1), 'unclaimed.local'];
+    const answers = await Promise.all(names.map((name) => outcome(server, name)));
+    await server.stop();
+
+    expect(answers).toEqual([toIngress, toIngress, toIngress, toOther, 'world']);
+  });
+
   it('CS-32 rules under a key of coredns-custom are answered from', async () => {
     const { [key]: text = '' } = files([rule('api.example.com')], 'grouped');
     const server = await site.start({

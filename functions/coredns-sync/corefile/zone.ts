@@ -47,13 +47,17 @@ export function concerns(block: ServerBlock, hosts: readonly Host[]): boolean {
  */
 export function resolves(block: ServerBlock, target: string, clusterDomain: string): boolean {
   const name = target.replace(/\.$/, '');
+  return (
+    clusterZonesOf(block).some((zone) => zone === '' || isWithin(name, zone)) ||
+    (!isWithin(name, clusterDomain) && block.directives.some((directive) => directive.name.text === 'forward'))
+  );
+}
+
+/** The zones that a block answers from the cluster: those of its `kubernetes`, or its own. */
+export function clusterZonesOf(block: ServerBlock): readonly string[] {
   const kubernetes = block.directives.filter((directive) => directive.name.text === 'kubernetes');
-  const zones = kubernetes.flatMap(({ words }) => {
+  return kubernetes.flatMap(({ words }) => {
     const given = words.filter((word) => word !== '{').map((word) => word.toLowerCase().replace(/\.$/, ''));
     return given.length === 0 ? zonesOf(block).map(({ zone }) => zone) : given;
   });
-  return (
-    zones.some((zone) => zone === '' || isWithin(name, zone)) ||
-    (!isWithin(name, clusterDomain) && block.directives.some((directive) => directive.name.text === 'forward'))
-  );
 }

@@ -1,6 +1,7 @@
 import { imports } from '../corefile/import.ts';
 import type { Directive, ServerBlock } from '../corefile/parse.ts';
-import { zonesOf } from '../corefile/zone.ts';
+import { clusterZonesOf, zonesOf } from '../corefile/zone.ts';
+import { reserved } from '../host.ts';
 import { dataKey } from '../render.ts';
 import type { BlockFrame } from '../render-blocks.ts';
 import { compareBytes } from '../rule.ts';
@@ -24,7 +25,7 @@ export function observeBlocks(
   { last, at }: DnsObjects,
   options: IntegrationOptions,
 ): OwnBlocks | undefined {
-  const frame = options.renderMode === 'zoneblocks' ? frameOf(reading) : undefined;
+  const frame = options.renderMode === 'zoneblocks' ? frameOf(reading, options) : undefined;
   if (frame === undefined || at === undefined || !importsBlocks(reading, options)) {
     return undefined;
   }
@@ -46,7 +47,10 @@ export function rootBlockOf({
   );
 }
 
-export function frameOf(reading: Pick<Reading, 'configuration' | 'wanted'>): BlockFrame | undefined {
+export function frameOf(
+  reading: Pick<Reading, 'configuration' | 'wanted'>,
+  { clusterDomain }: Pick<IntegrationOptions, 'clusterDomain'>,
+): BlockFrame | undefined {
   const root = rootBlockOf(reading);
   const lines = root === undefined ? undefined : sharedLines(root);
   if (root === undefined || lines === undefined) {
@@ -58,8 +62,13 @@ export function frameOf(reading: Pick<Reading, 'configuration' | 'wanted'>): Blo
   return {
     port: /:\d+$/.exec(key?.text ?? '')?.[0] ?? '',
     lines,
-    taken: [...new Set(taken.map(({ zone }) => zone))].sort(compareBytes),
+    taken: distinct(taken.map(({ zone }) => zone)),
+    inside: distinct([clusterDomain, ...reserved, ...clusterZonesOf(root)]),
   };
+}
+
+function distinct(zones: readonly string[]): readonly string[] {
+  return [...new Set(zones)].sort(compareBytes);
 }
 
 /** Where the block listens, and whom it asks; undefined when it asks nobody for everything, or by more than plain words. */
