@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Metadata } from '../../lib/kube/wire.ts';
 import { withNamespaces } from './plan.ts';
 import { emptyState, formatState, readState, type State } from './state.ts';
-import { managedLabels, settings } from './testing/pods.ts';
+import { managedLabels, rulesFrom, settings } from './testing/pods.ts';
 
 const config = settings();
 const mebibyte = 2 ** 20;
@@ -21,6 +21,25 @@ describe('a cluster with more namespaces than a ConfigMap holds', () => {
     expect(readState(formatState(state))).toEqual(state);
   });
 
+  it.each([
+    ['are not of a tier', {}, 'tier', { operator: 'NotIn', values: ['db'] }],
+    ['have no tier', {}, 'tier', { operator: 'DoesNotExist' }],
+    ['are of one team of two', { MANAGED_LABEL: 'team in (shop,pay)' }, 'team', { operator: 'In', values: ['shop'] }],
+  ])('forgets none of those that a rule is for which %s', (_what, environment, key, condition) => {
+    const namespaceSelector = { matchExpressions: [{ key, ...condition }] };
+    const rules = rulesFrom([{ name: 'some', match: { namespaceSelector }, pool: { key: 'speed', values: ['high'] } }]);
+    const ofRule = { ...managedLabels, team: 'shop' };
+    const ofNone = { ...managedLabels, team: 'pay', tier: 'db' };
+    const seen = new Map(
+      Array.from({ length: 20_000 }, (_, index) => [`n${index}`, { labels: index % 200 === 0 ? ofRule : ofNone }]),
+    );
+    const { state } = withNamespaces({ ...emptyState, rules }, seen, { complete: true, config: settings(environment) });
+
+    expect([...state.namespaces.keys()]).toEqual(
+      [...seen].flatMap(([name, { labels }]) => (labels === ofRule ? [name] : [])),
+    );
+  });
+
   it('even if all of them are special', () => {
     const seen = new Map(
       [...seenOf({ managed: 20_000, unmanaged: 0 })].map(([name, metadata]) => [
@@ -28,10 +47,11 @@ describe('a cluster with more namespaces than a ConfigMap holds', () => {
         { ...metadata, annotations: skip },
       ]),
     );
-    const { state } = withNamespaces(emptyState, seen, { complete: true, config });
+    const { state, skipped } = withNamespaces(emptyState, seen, { complete: true, config });
 
     expect(sizeOf(state)).toBeLessThan(mebibyte * 0.6);
     expect(state.namespaces.size).toBeGreaterThan(4_000);
+    expect(skipped).toEqual([expect.stringContaining('and not all of these')]);
   });
 
   it('a look at one of them writes nothing that the next look at all takes back', () => {

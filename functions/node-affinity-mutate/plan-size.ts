@@ -1,5 +1,5 @@
 import { matches, type Selector } from '../../lib/kube/selector.ts';
-import type { NamespaceFacts } from './match.ts';
+import { canonical, isBelieved, type NamespaceFacts } from './match.ts';
 
 /** Of the 1 MiB that a ConfigMap holds: rules, pools and the report need the rest. */
 const mostBytes = 512 * 1024;
@@ -11,37 +11,46 @@ export type Extent = (typeof extents)[number];
 export interface Remembered {
   readonly extent: Extent;
   readonly namespaces: ReadonlyMap<string, NamespaceFacts>;
+  /** Whether there was no room even for all of these. */
+  readonly isCut: boolean;
+}
+
+interface RememberOptions {
+  /** What the webhook asks of a namespace. */
+  readonly gate: Selector;
+  /** What rules ask of one. */
+  readonly selectors: readonly Selector[];
+  /** What a look at all of them had room for: a look at one must not begin to remember others again. */
+  readonly widest: Extent;
 }
 
 /**
  * As many namespaces as fit. Where they are too many, those go first that are not managed, since the API server does not
  * ask about them, then those of which admission would think the same without knowing them.
- * @param widest what a look at all of them had room for: a look at one must not begin to remember others again
  */
 export function remember(
   namespaces: ReadonlyMap<string, NamespaceFacts>,
-  { gate, widest }: { readonly gate: Selector; readonly widest: Extent },
+  { gate, selectors, widest }: RememberOptions,
 ): Remembered {
-  const keys = new Set(gate.map(({ key }) => key));
+  const known = canonical(gate);
+  const unlike = selectors.filter((selector) => !isBelieved(selector, known));
   const within: Readonly<Record<Extent, (facts: NamespaceFacts) => boolean>> = {
     all: () => true,
     managed: ({ labels }) => matches(gate, labels),
-    special: (facts) => within.managed(facts) && isSpecial(facts, keys),
+    special: (facts) => within.managed(facts) && isSpecial(facts, unlike),
   };
   for (const extent of extents.slice(extents.indexOf(widest))) {
     const kept = [...namespaces].filter(([, facts]) => within[extent](facts));
     if (bytesOf(kept) <= mostBytes) {
-      return { extent, namespaces: new Map(kept) };
+      return { extent, namespaces: new Map(kept), isCut: false };
     }
   }
-  return {
-    extent: 'special',
-    namespaces: new Map(firstThatFit([...namespaces].filter(([, facts]) => within.special(facts)))),
-  };
+  const special = [...namespaces].filter(([, facts]) => within.special(facts));
+  return { extent: 'special', namespaces: new Map(firstThatFit(special)), isCut: true };
 }
 
-function isSpecial({ labels, skip, pool }: NamespaceFacts, gateKeys: ReadonlySet<string>): boolean {
-  return skip === true || pool !== undefined || Object.keys(labels).some((key) => !gateKeys.has(key));
+function isSpecial({ labels, skip, pool }: NamespaceFacts, unlike: readonly Selector[]): boolean {
+  return skip === true || pool !== undefined || unlike.some((selector) => matches(selector, labels));
 }
 
 type Entry = readonly [string, NamespaceFacts];

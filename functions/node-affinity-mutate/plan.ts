@@ -1,6 +1,6 @@
 import { pointer, unchanged, type Plan, type Step } from '../../lib/function/plan.ts';
 import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
-import { requirements } from '../../lib/kube/selector.ts';
+import { requirements, type Selector } from '../../lib/kube/selector.ts';
 import type { Metadata } from '../../lib/kube/wire.ts';
 import type { Config } from './config.ts';
 import { rulesInForce } from './knowledge.ts';
@@ -53,8 +53,11 @@ export function withNamespaces(
       namespaces.set(name, factsOf(metadata, keys));
     }
   }
-  const gate = gateOf(state.rules, config);
-  const remembered = remember(namespaces, { gate, widest: complete ? 'all' : widest });
+  const remembered = remember(namespaces, {
+    gate: gateOf(state.rules, config),
+    selectors: selectorsOf(state),
+    widest: complete ? 'all' : widest,
+  });
   const extent = remembered.extent === 'all' ? {} : { extent: remembered.extent };
   return {
     state: { ...rest, namespaces: remembered.namespaces, ...extent },
@@ -72,16 +75,19 @@ function wrongPools(seen: NamespacesSeen): string[] {
   });
 }
 
-function tooMany({ extent }: Remembered): string[] {
-  return extent === 'all' ? [] : [`more namespaces than the state can hold: only ${extent} ones are remembered`];
+function tooMany({ extent, isCut }: Remembered): string[] {
+  const lost = isCut ? ', and not all of these: the rules hold in some that opted out or name a pool' : '';
+  return extent === 'all' ? [] : [`more namespaces than the state can hold: only ${extent} ones are remembered${lost}`];
+}
+
+/** What the rules ask of the labels of namespaces. */
+function selectorsOf({ rules = [] }: State): readonly Selector[] {
+  return rules.map(({ match }) => requirements(match.namespaceSelector ?? {}));
 }
 
 /** The labels of namespaces that somebody asks for. */
-function labelKeys({ rules }: State, config: Config): readonly string[] {
-  const asked = [
-    ...gateOf(undefined, config),
-    ...(rules ?? []).flatMap(({ match }) => requirements(match.namespaceSelector ?? {})),
-  ];
+function labelKeys(state: State, config: Config): readonly string[] {
+  const asked = [...gateOf(undefined, config), ...selectorsOf(state).flat()];
   return [...new Set(asked.map(({ key }) => key))].sort();
 }
 
