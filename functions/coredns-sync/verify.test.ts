@@ -121,6 +121,23 @@ describe('with VERIFY_RELOAD', () => {
     expect(world.conditions()).not.toHaveProperty('RolledBack');
   });
 
+  it.each([
+    ['of another instance', 'labels', { 'app.kubernetes.io/instance': 'theirs' }],
+    ['of a newer release', 'annotations', { 'coredns-sync.kube-reflex.dev/generation': '9999' }],
+  ] as const)('rules %s are neither kept nor replaced, whatever CoreDNS says of them', async (_, part, values) => {
+    await open();
+    await refuse('bad.example.com');
+    const foreign = structuredClone(world.rules()) as ConfigMap;
+    Object.assign(foreign.metadata?.[part] ?? {}, values);
+    await world.sandbox.api.update(configMaps, foreign);
+    const [rules, copy] = [world.rules(), lastGood()];
+    await tickLater();
+    await tickLater();
+
+    expect(world.rules()).toEqual(rules);
+    expect(lastGood()).toEqual(copy);
+  });
+
   it('a CoreDNS that says nothing of its reloads is named', async () => {
     await open();
     await world.sandbox.api.remove(pods, { name: 'coredns-1', namespace: 'kube-system' });

@@ -10,7 +10,7 @@ import { memoryOf } from './memory.ts';
 import type { Policy } from './policy.ts';
 import { followReload, parseReload, rulesDigest, type Reload, type Reloads } from './reload.ts';
 import { compareBytes } from './rule.ts';
-import { filesIn } from './shard.ts';
+import { filesIn, isNewer } from './shard.ts';
 import { readState, writeState } from './state.ts';
 import { readShards, upTo } from './store.ts';
 
@@ -26,6 +26,9 @@ export async function verifyReload(context: Context<Config>, policy: Policy, dns
   const pods = await readReloads(context, dns);
   const state = await readState(context);
   const shards = await readShards(context, policy, upTo(state.layout.shards));
+  if ([...shards.values()].some((shard) => shard.owner === 'other' || isNewer(shard))) {
+    return; // rules that are not ours to write are not ours to keep, nor to bring back
+  }
   const at = kube.serverTime() ?? context.now();
   const rules = rulesDigest([...shards.values()].map(({ index, object }) => [index, filesIn(object, index, policy)]));
   const { verdict, watch } = followReload(state.reload, { rules, pods, at });
