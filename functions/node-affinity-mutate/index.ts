@@ -40,8 +40,9 @@ export default defineFunction({
   routes: [{ method: 'POST', path: '/explain', handle: explain }],
   permissions,
   mounts: ({ STATE_DIR }) => [{ configMap: stateConfigMap, path: STATE_DIR }],
-  keeps: ({ POLICY }, { namespace }) => [
-    ...(POLICY ? [mutatingPolicyBindings, mutatingPolicies].map((resource) => ({ resource, name: policyName })) : []),
+  // Whether a policy was asked for is not known any more once the workload is gone.
+  keeps: (_config, { namespace }) => [
+    ...[mutatingPolicyBindings, mutatingPolicies].map((resource) => ({ resource, name: policyName })),
     { resource: configMaps, name: stateConfigMap, namespace },
   ],
 });

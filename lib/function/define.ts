@@ -44,7 +44,7 @@ export interface Definition<C = unknown> {
   readonly mounts?: (config: C) => readonly Mount[];
   readonly scaling?: Scaling;
   /** What it makes for itself, by name: the last to go when it leaves a cluster. */
-  readonly keeps?: (config: C, site: Site) => readonly Target[];
+  readonly keeps?: (config: C, site: Site) => readonly Kept[];
   /**
    * Takes back what it changed in objects of others, because it leaves the cluster. Returns what is still there and why;
    * it is called again until nothing is, with nobody left to wake the function, and once more when it no longer runs.
@@ -75,6 +75,12 @@ export interface Context<C = unknown> {
   /** Aborted at the deadline of the run. */
   readonly signal: AbortSignal;
   readonly later: Later<C>;
+}
+
+/** An object that a function makes for itself. */
+export interface Kept extends Target {
+  /** The annotation by which to tell it from one of the same name that somebody else made. */
+  readonly mark?: string;
 }
 
 /**

@@ -1,7 +1,9 @@
-import type { Definition } from '../function/define.ts';
+import type { Definition, Kept } from '../function/define.ts';
 import type { DeleteStep, Target } from '../function/plan.ts';
 import type { Kube } from '../kube/client.ts';
+import { Refusal } from '../kube/refusal.ts';
 import { deployments, groupVersion, guessedPlural, pods, type Resource } from '../kube/resource.ts';
+import type { KubeObject } from '../kube/wire.ts';
 import { askedBy, knative, renderFunction } from '../manifests/function-manifests.ts';
 import { knativeServices } from '../manifests/installed.ts';
 import { partName, standardSite, type Manifest } from '../manifests/manifest.ts';
@@ -62,11 +64,14 @@ export async function runningPods({ definition: { name }, namespace, kube }: Lea
   return items.map(({ metadata }) => `Pod ${metadata.name ?? ''} still runs`);
 }
 
-/** Deletes exactly what is there now. */
-export async function remove({ kube }: Leaver, targets: readonly Target[]): Promise<readonly never[]> {
-  for (const { target, uid } of await present(kube, targets)) {
-    const step: DeleteStep = { do: 'delete', ...target, uid, why: 'the function leaves' };
-    await kube.run({ steps: [step] });
+/** Deletes exactly what is there now, if it is its own. */
+export async function remove({ kube }: Leaver, targets: readonly Kept[]): Promise<readonly never[]> {
+  for (const { target, metadata } of await present(kube, targets)) {
+    const { mark, ...place } = target;
+    if (mark === undefined || metadata.annotations?.[mark] !== undefined) {
+      const step: DeleteStep = { do: 'delete', ...place, uid: metadata.uid ?? '', why: 'the function leaves' };
+      await kube.run({ steps: [step] });
+    }
   }
   return [];
 }
@@ -79,14 +84,26 @@ export async function returned({ kube }: Leaver, targets: readonly Target[]): Pr
   );
 }
 
-async function present(
-  kube: Kube,
-  targets: readonly Target[],
-): Promise<readonly { readonly target: Target; readonly uid: string }[]> {
-  const found = await Promise.all(
-    targets.map(async (target) => ({ target, object: await kube.get(target.resource, target) })),
-  );
+interface Present {
+  readonly target: Kept;
+  readonly metadata: NonNullable<KubeObject['metadata']>;
+}
+
+async function present(kube: Kube, targets: readonly Kept[]): Promise<readonly Present[]> {
+  const found = await Promise.all(targets.map(async (target) => ({ target, object: await find(kube, target) })));
   return found.flatMap(({ target, object }) =>
-    object === undefined ? [] : [{ target, uid: object.metadata?.uid ?? '' }],
+    object === undefined ? [] : [{ target, metadata: object.metadata ?? {} }],
   );
+}
+
+/** What a cluster can't serve is not there: an older API server says so by 404, the sandbox by 501. */
+async function find(kube: Kube, target: Target): Promise<KubeObject | undefined> {
+  try {
+    return await kube.get(target.resource, target);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 501) {
+      return undefined;
+    }
+    throw error;
+  }
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { ConfigSchema } from '../function/config.ts';
-import type { Context, Definition, Handler, Loop, Site, Tick, Watch } from '../function/define.ts';
-import type { Target as KeptObject } from '../function/plan.ts';
+import type { Context, Definition, Handler, Kept, Loop, Site, Tick, Watch } from '../function/define.ts';
 import { secrets } from '../kube/resource.ts';
 import type { Keeper } from './keeper.ts';
+import { phaseAnnotation } from './marks.ts';
 import { modeOf } from './mode.ts';
 import { certificatePermissions } from './permissions.ts';
 import { tlsSettings, type TlsConfig } from './settings.ts';
@@ -54,13 +54,14 @@ export function withCertificate<C>(definition: Definition<C>): Definition<Settin
       ...(definition.permissions?.(config, site) ?? []),
       ...certificatePermissions(modeOf(config), { secret: config.TLS_SECRET, targets: targetsFor(config, site) }),
     ],
-    keeps: (config, site) => [...(definition.keeps?.(config, site) ?? []), ...ownSecret(config, site)],
+    keeps: (config, site) => [...(definition.keeps?.(config, site) ?? []), ...ownSecret(config, site, name)],
   };
 }
 
-/** Only one that it issued by itself is its own. */
-function ownSecret(config: TlsConfig, { namespace }: Site): KeptObject[] {
-  return modeOf(config) === 'self' ? [{ resource: secrets, name: config.TLS_SECRET, namespace }] : [];
+/** Only one that it issued by itself is its own, and once its workload is gone nobody knows the mode any more. */
+function ownSecret(config: TlsConfig, { namespace }: Site, name: string): Kept[] {
+  const mark = phaseAnnotation(name);
+  return modeOf(config) === 'self' ? [{ resource: secrets, name: config.TLS_SECRET, namespace, mark }] : [];
 }
 
 /** A schema of zod and one of zod/mini extend alike, which their types don't tell. */

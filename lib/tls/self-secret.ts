@@ -3,8 +3,9 @@ import type { Operation } from 'fast-json-patch';
 import { pointer, unchanged, type CreateStep, type PatchStep } from '../function/plan.ts';
 import { secrets, type Secret } from '../kube/resource.ts';
 import { issueAuthority, issueLeaf, type Issued } from '../x509.ts';
+import { phaseAnnotation, sinceAnnotation } from './marks.ts';
 import type { Move } from './self-move.ts';
-import { phaseAnnotation, sinceAnnotation, type Phase, type SelfState, type Signer } from './self-state.ts';
+import type { Phase, SelfState, Signer } from './self-state.ts';
 
 /** Where the Secret is and for whom its certificates are. */
 export interface Place {

@@ -1,6 +1,7 @@
 import { createPrivateKey, type X509Certificate } from 'node:crypto';
 import type { Secret } from '../kube/resource.ts';
 import { certificatesIn, examine, isValidAt, Unfit, type Generation, type KeyPair } from './certificate.ts';
+import { phaseAnnotation, sinceAnnotation } from './marks.ts';
 
 /** Where a rotation of the certificate authority stands. Kept on the Secret, so that any replica can go on with it. */
 export const phases = ['stable', 'prepublish', 'switch', 'retire'] as const;
@@ -30,14 +31,6 @@ export interface Reading {
   readonly host: string;
   /** The function, which prefixes the annotations. */
   readonly name: string;
-}
-
-export function phaseAnnotation(name: string): string {
-  return `${name}.kube-reflex.dev/tls-phase`;
-}
-
-export function sinceAnnotation(name: string): string {
-  return `${name}.kube-reflex.dev/tls-phase-since`;
 }
 
 export function stateOf(secret: Secret, { now, host, name }: Reading): SelfState {

@@ -6,13 +6,14 @@ import freezeCheck from '../../functions/freeze-check/index.ts';
 import nodeAffinityMutate from '../../functions/node-affinity-mutate/index.ts';
 import type { Definition } from '../../lib/function/define.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
 import { plain } from '../../lib/manifests/plain.ts';
 import { runNode, type Ended } from '../cli/command.ts';
 import { createClient, type Body, type Client } from '../contract/api/client.ts';
 import { ingressOf } from '../coredns-sync/world.ts';
 import { cronJob, freeze, suspending } from '../freeze-check/objects.ts';
 import { binaryEvent, send } from '../http.ts';
+import { withSettings } from '../release/cluster.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { startFunction, type RealFunction } from './function.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
@@ -157,7 +158,7 @@ describe('leaving a real cluster', () => {
     });
   }
 
-  it('node-affinity-mutate takes its MutatingAdmissionPolicy with it', async () => {
+  it('node-affinity-mutate takes its MutatingAdmissionPolicy with it, although its workloads with the settings went before', async () => {
     const kinds = '/apis/admissionregistration.k8s.io/v1/';
     const name = 'node-affinity-mutate.kube-reflex.dev';
     const paths = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'].map(
@@ -169,6 +170,9 @@ describe('leaving a real cluster', () => {
     await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }));
     const made = await Promise.all(paths.map(read));
     await process.stop();
+    for (const workload of ['node-affinity-mutate', 'node-affinity-mutate-webhook']) {
+      await client.call('DELETE', `/apis/apps/v1/namespaces/${namespace}/deployments/${workload}`);
+    }
 
     const { code } = await release(nodeAffinityMutate);
 
@@ -186,24 +190,4 @@ function isRolledOut(deployment: Body | undefined): boolean {
 
 function wishesOf(object: Body | undefined): object {
   return { spec: object?.spec, annotations: object?.metadata?.annotations };
-}
-
-interface Workload extends Manifest {
-  readonly spec: {
-    readonly template: { readonly spec: { readonly containers: readonly { readonly env?: readonly object[] }[] } };
-  };
-}
-
-function withSettings(manifest: Manifest, settings: Readonly<Record<string, string>>): Manifest {
-  const { spec, ...rest } = manifest as Workload;
-  const given = Object.entries(settings).map(([name, value]) => ({ name, value }));
-  const containers = spec.template.spec.containers.map(({ env = [], ...container }) => ({
-    ...container,
-    env: [
-      ...env.filter((variable) => !given.some(({ name }) => 'name' in variable && variable.name === name)),
-      ...given,
-    ],
-  }));
-  const template = { ...spec.template, spec: { ...spec.template.spec, containers } };
-  return { ...rest, spec: { ...spec, template } };
 }

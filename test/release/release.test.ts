@@ -5,14 +5,12 @@ import { helmReleases, kustomizations } from '../../functions/freeze-check/hold/
 import freezeCheck from '../../functions/freeze-check/index.ts';
 import { changeFreezes } from '../../functions/freeze-check/policy.ts';
 import istioRollout from '../../functions/istio-rollout/index.ts';
-import nodeAffinity from '../../functions/node-affinity-mutate/index.ts';
 import {
   configMaps,
   cronJobs,
   deployments,
   namespaces,
   pods,
-  secrets,
   validatingWebhooks,
   type Deployment,
 } from '../../lib/kube/resource.ts';
@@ -26,7 +24,6 @@ import { openWorld as openDns } from '../coredns-sync/world.ts';
 import { application, cronJob, freeze, namespaceNamed, pausing, suspending } from '../freeze-check/objects.ts';
 import { openWorld as openFreeze, type World as FreezeWorld } from '../freeze-check/world.ts';
 import { newImage, restartAnnotation, World as MeshWorld } from '../istio-rollout/world.ts';
-import { openWorld as openPools } from '../node-affinity-mutate/world.ts';
 import { deploymentsOf, install, leaving, usersView } from './cluster.ts';
 
 const { namespace } = standardSite;
@@ -309,31 +306,3 @@ function podsIn({ sandbox }: MeshWorld): readonly (string | undefined)[] {
 function ownAnnotations(metadata: KubeObject['metadata']): readonly string[] {
   return Object.keys(metadata?.annotations ?? {}).filter((key) => key.includes('kube-reflex.dev/'));
 }
-
-describe('node-affinity-mutate leaves', () => {
-  const settings = { TLS_MODE: 'self' };
-  const ownSecret = { metadata: { name: 'node-affinity-mutate-certificates', namespace } };
-
-  it('with its state and its certificate, twice in a row; the rules that people wrote stay', async () => {
-    const world = await openPools();
-    opened.push(() => world[Symbol.asyncDispose]());
-    await world.addNode('node-1');
-    await world.writeRules('rules: []');
-    const before = usersView(world.sandbox, nodeAffinity, settings);
-    await install(world.sandbox, nodeAffinity, settings);
-    await world.tick();
-    await world.sandbox.api.create(secrets, ownSecret);
-    const kept = Object.keys(usersView(world.sandbox, nodeAffinity, settings)).filter((key) => !(key in before));
-
-    const first = await leaving(world.sandbox, nodeAffinity);
-    const second = await leaving(world.sandbox, nodeAffinity);
-
-    expect(kept).toEqual([
-      'ConfigMap kube-reflex/node-affinity-mutate-state',
-      'Secret kube-reflex/node-affinity-mutate-certificates',
-    ]);
-    expect(first.remains).toEqual([]);
-    expect(usersView(world.sandbox, nodeAffinity, settings)).toEqual(before);
-    expect(second).toEqual({ steps: [], remains: [] });
-  });
-});
