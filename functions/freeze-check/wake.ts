@@ -78,11 +78,14 @@ async function onObject(context: Context<Config>, { subjects }: Wake): Promise<v
 
 /**
  * Whether somebody holds the object, or a policy that denies now asks for its kind. What another controller is known to
- * undo at once is left to the tick, or the two would chase each other.
+ * undo at once, our marks included, is left to the tick, or the two would chase each other.
  */
 async function mayConcern(context: Context<Config>, kind: HeldKind, object: KubeObject): Promise<boolean> {
+  if (kind.contestedBy?.(object) !== undefined) {
+    return false;
+  }
   if (ownerOf(kind, object) !== undefined) {
-    return kind.contestedBy?.(object) === undefined;
+    return true;
   }
   const { rules } = await currentPolicies(context);
   const now = context.now().getTime();
