@@ -6,7 +6,7 @@ import { formatInstant } from '../../lib/time/instant.ts';
 import type { ChangeFreezeStatus, Condition, MaintenanceWindowStatus, Policy, PolicyKind } from './policy.ts';
 import type { Problem } from './problem.ts';
 import type { PolicyState } from './state.ts';
-import { problemText, some } from './wording.ts';
+import { driftText, problemText } from './wording.ts';
 
 /** What a pass knows about a policy. */
 export interface Findings {
@@ -140,7 +140,7 @@ function warnings({ blocksAutoscalers = false, contested = [] }: Findings): Told
     type: 'GitOpsDrift',
     status: 'True',
     reason: 'OwnedByApplicationSet',
-    message: `Their ApplicationSet will undo the pause of ${some(contested)}`,
+    message: driftText(contested),
   };
   return [...(blocksAutoscalers ? [blocked] : []), ...(contested.length > 0 ? [drift] : [])];
 }

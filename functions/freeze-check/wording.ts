@@ -1,3 +1,4 @@
+import { annotation } from './hold/kind.ts';
 import type { Problem } from './problem.ts';
 
 /** How many objects are named where more are meant. */
@@ -17,4 +18,11 @@ export function problemText(problems: readonly Problem[]): string {
     .map(({ message }) => message)
     .join('; ')
     .slice(0, longestText);
+}
+
+/** A set that ignores the field alone still takes our notes away, and with them what has to be given back. */
+export function driftText(contested: readonly string[]): string {
+  const { managed, owner, ownerKind, autosync } = annotation;
+  const kept = [managed, owner, ownerKind, autosync].join(', ');
+  return `Their ApplicationSet will undo the pause of ${some(contested)}: let it ignore /spec/syncPolicy/automated (ignoreApplicationDifferences) and preserve the annotations ${kept} (preservedFields)`;
 }

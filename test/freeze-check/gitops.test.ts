@@ -179,32 +179,45 @@ describe('GitOps objects in a freeze', () => {
 
     const told = world.sandbox.api.list(events) as readonly { reason?: string; note?: string }[];
     expect(told.filter(({ reason }) => reason === 'GitOpsDrift').map(({ note }) => note)).toEqual([
-      'Their ApplicationSet will undo the pause of argocd/shop (fleet)',
+      expect.stringMatching(
+        /^Their ApplicationSet will undo the pause of argocd\/shop \(fleet\): .* preserve the annotations .*\/original-autosync/,
+      ),
     ]);
     expect(freezeStatus('holiday')?.status?.conditions).toContainEqual(
       expect.objectContaining({ type: 'GitOpsDrift', status: 'True', reason: 'OwnedByApplicationSet' }),
     );
   });
 
-  it('leaves to the tick what an ApplicationSet undoes at once, so that the two do not chase each other', async () => {
-    const watching = await world.replica({ name: 'watching', environment: { GITOPS_EVENTS: 'argocd' } });
-    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'fleet', uid: 'u-1' };
-    const wanted = application('shop', automated);
-    const made = { ...wanted, metadata: { ...wanted.metadata, ownerReferences: [owner] } };
-    await world.create(applications, made);
-    await world.create(changeFreezes, freeze('holiday', [start, end], { behavior: pausing }));
-    await watching.tick();
+  it.each([
+    ['the spec', (found: Application) => found.metadata?.annotations],
+    ['the spec and our marks', () => undefined],
+  ])(
+    'leaves to the tick an ApplicationSet that undoes %s at once: the two do not chase each other',
+    async (_what, kept) => {
+      const watching = await world.replica({ name: 'watching', environment: { GITOPS_EVENTS: 'argocd' } });
+      const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'fleet', uid: 'u-1' };
+      const wanted = application('shop', automated);
+      const made = { ...wanted, metadata: { ...wanted.metadata, ownerReferences: [owner] } };
+      await world.create(applications, made);
+      await world.create(changeFreezes, freeze('holiday', [start, end], { behavior: pausing }));
+      await watching.tick();
 
-    await world.edit(applications, { name: 'shop', namespace: 'argocd' }, (found) => ({
-      ...found,
-      spec: made.spec ?? {},
-    }));
-    await watching.tell('update', applications, made);
-    const onEvent = autosyncOf('shop');
-    await watching.tick();
+      await world.edit(applications, { name: 'shop', namespace: 'argocd' }, (found) => {
+        const annotations = kept(found);
+        const { annotations: _ours, ...metadata } = found.metadata ?? {};
+        return {
+          ...found,
+          metadata: { ...metadata, ...(annotations === undefined ? {} : { annotations }) },
+          spec: made.spec ?? {},
+        };
+      });
+      await watching.tell('update', applications, made);
+      const onEvent = autosyncOf('shop');
+      await watching.tick();
 
-    expect([onEvent, autosyncOf('shop')]).toEqual([automated, undefined]);
-  });
+      expect([onEvent, autosyncOf('shop')]).toEqual([automated, undefined]);
+    },
+  );
 
   it('acts on the event of an Application where it is told to watch them', async () => {
     const watching = await world.replica({ name: 'watching', environment: { GITOPS_EVENTS: 'argocd' } });

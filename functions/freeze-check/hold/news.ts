@@ -2,7 +2,7 @@ import type { EventStep } from '../../../lib/function/plan.ts';
 import { newsAbout, occasionOf, transitionNews } from '../news.ts';
 import type { DenyPolicy } from '../policy.ts';
 import type { Findings } from '../status.ts';
-import { some } from '../wording.ts';
+import { driftText, some } from '../wording.ts';
 import type { Unread } from '../observe.ts';
 import type { Done } from './act.ts';
 import type { HeldKind } from './kind.ts';
@@ -68,6 +68,5 @@ function drift(findings: Findings): EventStep[] {
   if (contested.length === 0 || isTold) {
     return [];
   }
-  const note = `Their ApplicationSet will undo the pause of ${some(contested)}`;
-  return [newsAbout(findings, { type: 'Warning', reason: 'GitOpsDrift', note })];
+  return [newsAbout(findings, { type: 'Warning', reason: 'GitOpsDrift', note: driftText(contested) })];
 }
