@@ -53,6 +53,17 @@ describe('a look at reloads', () => {
     expect(followReload(watch, look(changes)).verdict).toBe(verdict);
   });
 
+  it('blames no rules while CoreDNS refuses what it took before, and takes none for good until it has reloaded', () => {
+    const failing: ReloadWatch = { ...watch, failing: true };
+    const pods = { a: { failed: 1, version: 'y' } };
+
+    expect(followReload(failing, look({ pods }))).toMatchObject({ verdict: 'waiting', watch: { failing: true } });
+    expect(followReload(failing, look({ minute: 9 }))).toMatchObject({ verdict: 'waiting', watch: { failing: true } });
+    const mended = followReload(failing, look({ minute: 9, pods: { a: { failed: 0, version: 'y' } } }));
+    expect(mended.verdict).toBe('good');
+    expect(mended.watch.failing).toBeUndefined();
+  });
+
   it('remembers what was refused until CoreDNS takes other rules than those that came back', () => {
     const refused = { ...watch, refused: 'bad' };
 

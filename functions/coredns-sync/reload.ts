@@ -6,7 +6,7 @@ import { compareBytes } from './rule.ts';
 export interface Reload {
   /** `coredns_reload_failed_total` since the pod started. */
   readonly failed: number;
-  /** Hash of the configuration that it runs; absent until its first reload. */
+  /** Hash of the configuration that it tried to load last; absent until its first reload. */
   readonly version?: string;
 }
 
@@ -23,7 +23,7 @@ export interface ReloadWatch {
   readonly good?: string;
   /** Digest of rules that it refused: the same are not written again. */
   readonly refused?: string;
-  /** It refuses its configuration, though the rules are those that it took. */
+  /** It refuses its configuration, though the rules were those that it took: until it reloads, no rules are to blame. */
   readonly failing?: true;
   /** No pod said anything at the last look. */
   readonly silent?: true;
@@ -95,28 +95,21 @@ function follow(watch: ReloadWatch, look: Look, since: string): Verdict {
   const { failing: _failing, ...known } = watch;
   const outcome = judgeReload(watch.pods, look.pods);
   if (outcome === 'refused') {
-    return look.rules === watch.good
+    return watch.failing === true || look.rules === watch.good
       ? { verdict: 'waiting', watch: { ...known, rules: look.rules, since, pods: look.pods, failing: true } }
       : { verdict: 'refused', watch: { ...known, pods: look.pods, refused: look.rules } };
   }
   if (look.rules !== watch.rules) {
     return { verdict: 'waiting', watch: { ...watch, rules: look.rules, since } };
   }
-  const isOld = look.at.getTime() - Date.parse(watch.since) >= takenAfterMs;
-  return outcome === 'taken' || isOld
-    ? { verdict: 'good', watch: proven(watch, look, outcome) }
-    : { verdict: 'waiting', watch };
+  const isOld = watch.failing !== true && look.at.getTime() - Date.parse(watch.since) >= takenAfterMs;
+  return outcome === 'taken' || isOld ? { verdict: 'good', watch: proven(known, look) } : { verdict: 'waiting', watch };
 }
 
-/** Other rules that CoreDNS takes are the end of those that it refused; a failure of others lasts until it reloads. */
-function proven(
-  { refused, failing, ...watch }: ReloadWatch,
-  { rules, pods }: Look,
-  outcome: 'taken' | 'waiting',
-): ReloadWatch {
+/** Other rules that CoreDNS takes are the end of those that it refused. */
+function proven({ refused, ...watch }: ReloadWatch, { rules, pods }: Look): ReloadWatch {
   return {
     ...{ ...watch, pods, good: rules },
     ...(refused !== undefined && rules === watch.good ? { refused } : {}),
-    ...(failing === true && outcome === 'waiting' ? { failing } : {}),
   };
 }

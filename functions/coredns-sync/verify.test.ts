@@ -19,6 +19,7 @@ const clock = turnedClock();
 let world: World;
 let coredns: Server;
 let failed = 0;
+let version = 'a';
 
 afterEach(async () => {
   await world[Symbol.asyncDispose]();
@@ -28,8 +29,10 @@ afterEach(async () => {
 /** A cluster whose one CoreDNS pod tells of its reloads, and whose first rules it has taken. */
 async function open(): Promise<void> {
   failed = 0;
+  version = 'a';
   coredns = createServer((_request, response) => {
-    response.end(`coredns_reload_failed_total ${failed}\ncoredns_reload_version_info{hash="sha512",value="a"} 1\n`);
+    const info = `coredns_reload_version_info{hash="sha512",value="${version}"} 1`;
+    response.end(`coredns_reload_failed_total ${failed}\n${info}\n`);
   });
   coredns.listen(0, '127.0.0.1');
   await once(coredns, 'listening');
@@ -119,6 +122,25 @@ describe('with VERIFY_RELOAD', () => {
     expect(world.lines()).toEqual([lineOf('api.example.com')]);
     expect(world.conditions()).toHaveProperty('ReloadFailed');
     expect(world.conditions()).not.toHaveProperty('RolledBack');
+  });
+
+  it('rules that are written while the Corefile of somebody else is broken stay, and are kept when it is mended', async () => {
+    await open();
+    failed += 1;
+    version = 'broken';
+    await tickLater();
+    await refuse('more.example.com');
+    await tickLater();
+    await tickLater();
+
+    expect(world.lines()).toContain(lineOf('more.example.com'));
+    expect(world.conditions()).toHaveProperty('ReloadFailed');
+    expect(lastGood()?.data?.['dynamic.server']).not.toContain('more.example.com');
+    version = 'mended';
+    await tickLater();
+    await tickLater();
+    expect(world.conditions()).not.toHaveProperty('ReloadFailed');
+    expect(lastGood()?.data?.['dynamic.server']).toContain('more.example.com');
   });
 
   it.each([
