@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { configMaps, deployments, pods, statefulSets, type ConfigMap } from '../../lib/kube/resource.ts';
+import type { FaultEffect } from '../../lib/sandbox/faults.ts';
 import { newImage, oldImage, patchedTo, until, World } from './world.ts';
 
 let world: World;
@@ -151,16 +152,26 @@ describe('failed rollouts', () => {
 });
 
 describe('a control plane whose proxies do not get ready', () => {
-  it('is mended by the next version: what failed is restarted first, then the rest', async () => {
+  it.each<{ readonly although: string; readonly effect?: FaultEffect }>([
+    { although: 'at once' },
+    { although: 'although the first patch meets a conflict', effect: { do: 'refuse', status: 409 } },
+    { although: 'although the first patch is refused', effect: { do: 'refuse', status: 403 } },
+    { although: 'although the first patch is lost', effect: { do: 'cut', when: 'before' } },
+  ])('is mended by the next version $although: what failed goes first, then the rest', async ({ effect }) => {
     await openOutdated({ ROLLOUT_TIMEOUT: '1m' }, ['a', 'b']);
     world.breakPods(newImage, 'a', 'b');
     await world.tickLater(15);
     await world.tickLater(120);
     expect((await world.status()).paused).toContain('Deployment shop/a');
     const mended = newImage.replace('1.29.0', '1.29.1');
+    if (effect !== undefined) {
+      world.sandbox.faults.add({ verb: 'patch', resource: 'deployments', times: 1, effect });
+    }
 
     world.injector.behave({ answer: () => undefined });
     await world.upgrade(mended);
+    await world.tickLater();
+    await world.tickLater();
     await world.drive();
 
     expect(world.restarts).toEqual(['a', 'a', 'b'].map((name) => `Deployment shop/${name}`));

@@ -72,9 +72,10 @@ export function begun(state: State, intent: InFlight, config: Config): State {
   ) {
     return state;
   }
+  const mends = state.inflight.find((each) => isSame(each, intent));
   return {
     ...withoutCandidate(state, intent),
-    inflight: [...state.inflight.filter((each) => !isSame(each, intent)), intent],
+    inflight: [...state.inflight.filter((each) => each !== mends), { ...intent, ...(mends && { mends }) }],
     pacing: { ...state.pacing, lastPatchAt: intent.intentAt },
   };
 }
@@ -98,7 +99,8 @@ export function patched(state: State, intent: InFlight): State {
     return state;
   }
   const others = state.inflight.filter((each) => each !== known);
-  return { ...withoutCandidate(state, intent), inflight: [...others, { ...intent, phase: 'Patched' }] };
+  const { mends: _mends, ...made } = intent;
+  return { ...withoutCandidate(state, intent), inflight: [...others, { ...made, phase: 'Patched' }] };
 }
 
 /** What is to be done with a candidate that is not restarted now. */
@@ -107,9 +109,9 @@ export type Aside =
   | { readonly wait: Wait; readonly refusals?: number }
   | { readonly block: Omit<Blocked, keyof Identity> };
 
-/** The state without an intent that came to nothing. */
-export function abandoned(state: State, intent: InFlight): State {
-  const inflight = state.inflight.filter((each) => !(each.uid === intent.uid && each.by === intent.by));
+/** The state without an intent that came to nothing; what it was to mend is as broken as before. */
+export function abandoned(state: State, { uid, by }: InFlight): State {
+  const inflight = state.inflight.flatMap((each) => (each.uid === uid && each.by === by ? (each.mends ?? []) : each));
   return { ...state, inflight };
 }
 

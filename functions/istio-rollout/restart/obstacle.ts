@@ -32,9 +32,10 @@ export async function reasonAgainst(
 
 /** What a restart of ours has broken, one that brings another proxy may mend. */
 function isHealing({ inflight }: State, { staffed: { workload }, verdict }: Finding): boolean {
-  return inflight.some(
-    ({ uid, phase, fingerprint }) => uid === workload.uid && phase === 'Failed' && fingerprint !== verdict.fingerprint,
-  );
+  const broken = inflight
+    .filter(({ uid }) => uid === workload.uid)
+    .map((each) => (each.phase === 'Failed' ? each : each.mends));
+  return broken.some((each) => each !== undefined && each.fingerprint !== verdict.fingerprint);
 }
 
 const passing: ReadonlySet<Code> = new Set(['RolloutInProgress', 'ProbeFailed']);

@@ -13,6 +13,7 @@ import {
   type InFlight,
   type State,
 } from '../state/state.ts';
+import { abandoned, patched } from './begin.ts';
 import { lastStamp, stampOf } from './steps.ts';
 
 /** What became of a restart. */
@@ -118,9 +119,9 @@ export function settled(
     case 'gone':
       return { state: rest, notices: [] };
     case 'adopted':
-      return { state: { ...rest, inflight: [...rest.inflight, { ...known, phase: 'Patched' }] }, notices: [] };
+      return { state: patched(state, known), notices: [] };
     case 'undone':
-      return { state: afterLostPatch(rest, known, now), notices: [] };
+      return { state: afterLostPatch(abandoned(state, known), known, now), notices: [] };
     case 'reverted':
       return repeated(
         rest,

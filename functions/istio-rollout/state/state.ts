@@ -105,6 +105,8 @@ export interface InFlight extends Identity, Standing {
   readonly phase: 'Intent' | 'Patched' | 'Failed';
   /** The one pod that is evicted, where the workload does not replace pods by itself. */
   readonly pod?: { readonly name: string; readonly uid: string };
+  /** While it is an intent: the restart that failed and that this one may mend. It stands again if nothing comes of this. */
+  readonly mends?: InFlight;
 }
 
 /** A workload that is left alone, and why. */
