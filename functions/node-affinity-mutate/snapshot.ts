@@ -50,9 +50,12 @@ export async function refresh(context: Context<Config>): Promise<void> {
     const stored = await context.kube.get(configMaps, { namespace: context.namespace, name: stateConfigMap });
     snapshot.readAt = context.now();
     const version = stored?.metadata?.resourceVersion;
-    // A state that somebody deleted is rebuilt at the next tick; until then what is known stays.
-    if (stored !== undefined && (version === undefined || version !== snapshot.version)) {
-      adopt(context, readState(stored.data));
+    if (version === undefined || version !== snapshot.version) {
+      const state = readState(stored?.data);
+      // One that somebody deleted, or that a later release wrote, is rebuilt at the next tick; what is known stays.
+      if (stored !== undefined && state !== emptyState) {
+        adopt(context, state);
+      }
       snapshot.version = version;
     }
   } catch (error) {

@@ -372,6 +372,20 @@ describe('admission', () => {
     await until(async () => (await world.decisionFor()).patch !== undefined);
   });
 
+  it('a state that a later release wrote leaves in force what is known', async () => {
+    world = await openWorld({ environment: { REFRESH_SECONDS: '1' } });
+    await world.addNode('worker');
+    await world.tick();
+    const stored = world.sandbox.api.get(configMaps, 'node-affinity-mutate-state', 'kube-reflex');
+    const data = { 'config.json': JSON.stringify({ schema: 2 }) };
+    await world.sandbox.api.update(configMaps, { ...stored, data } as KubeObject);
+    world.calls.length = 0;
+
+    await until(() => Promise.resolve(world.calls.filter(({ verb }) => verb === 'get').length > 1));
+
+    expect((await world.decisionFor()).patch).toBeDefined();
+  });
+
   it('a pod that is created in the cluster is changed on its way, unless the API server knows better', async () => {
     world = await openWorld();
     await world.addNode('worker');
