@@ -6,7 +6,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/transform.js' },
   restoreMocks: true,
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: '100%',
   coverageProvider: 'v8',
   collectCoverageFrom: ['functions/**/*.ts', 'lib/**/*.ts', '!**/*.test.ts'],
