@@ -32,20 +32,23 @@ describe('reloads of CoreDNS', () => {
 
 describe('a look at reloads', () => {
   const watch: ReloadWatch = {
-    ...{ rules: 'new', since: '2026-01-01T00:00:00.000Z', good: 'old' },
+    good: 'old',
     pods: { a: { failed: 0, version: 'x' } },
   };
 
   function look(changes: Partial<Look> & { readonly minute?: number }): Look {
     const { minute = 1, ...given } = changes;
-    return { rules: 'new', pods: watch.pods, at: new Date(Date.UTC(2026, 0, 1, 0, minute)), ...given };
+    const changedAt = new Date('2026-01-01T00:00:00Z');
+    const at = new Date(changedAt.getTime() + minute * 60_000);
+    return { rules: 'new', pods: watch.pods, changedAt, at, ...given };
   }
 
   it.each([
-    ['waiting for rules that are new', { rules: 'newer', minute: 9 }, 'waiting'],
+    ['waiting for rules of an unknown age', { changedAt: undefined, minute: 9 }, 'waiting'],
     ['waiting while CoreDNS may not have read them', {}, 'waiting'],
     ['good once it must have, without a failure', { minute: 3 }, 'good'],
-    ['good once it runs them', { pods: { a: { failed: 0, version: 'y' } } }, 'good'],
+    ['waiting though it runs something else', { pods: { a: { failed: 0, version: 'y' } } }, 'waiting'],
+    ['good at the first look at rules that are old enough', { rules: 'newer', minute: 3 }, 'good'],
     ['refused when a pod failed', { pods: { a: { failed: 1, version: 'x' } } }, 'refused'],
     ['waiting when those failed that it took before', { rules: 'old', pods: { a: { failed: 1 } } }, 'waiting'],
     ['waiting while nobody says anything', { pods: {}, minute: 9 }, 'waiting'],
@@ -67,13 +70,13 @@ describe('a look at reloads', () => {
   it('remembers what was refused until CoreDNS takes other rules than those that came back', () => {
     const refused = { ...watch, refused: 'bad' };
 
-    expect(followReload({ ...refused, rules: 'old' }, look({ rules: 'old', minute: 9 })).watch.refused).toBe('bad');
+    expect(followReload(refused, look({ rules: 'old', minute: 9 })).watch.refused).toBe('bad');
     expect(followReload(refused, look({ minute: 9 })).watch.refused).toBeUndefined();
   });
 
   it('counts failures of a pod that started since from the first look at it', () => {
-    const first = followReload(watch, look({ pods: { b: { failed: 2 } }, rules: 'newer' }));
-    const second = followReload(first.watch, look({ pods: { b: { failed: 3 } }, rules: 'newer' }));
+    const first = followReload(watch, look({ pods: { b: { failed: 2 } } }));
+    const second = followReload(first.watch, look({ pods: { b: { failed: 3 } } }));
 
     expect([first.verdict, second.verdict]).toEqual(['waiting', 'refused']);
   });

@@ -13,11 +13,9 @@ export interface Reload {
 /** By uid of the pod. */
 export type Reloads = Readonly<Record<string, Reload>>;
 
-/** Rules whose fate is followed, and what pods said when they were last looked at. Plain JSON. */
+/** How the fate of rules is followed. Plain JSON. */
 export interface ReloadWatch {
-  /** Digest of the rules as they were then, and since when they were so. */
-  readonly rules: string;
-  readonly since: string;
+  /** What pods said when rules were last found good or refused: since then their failures count. */
   readonly pods: Reloads;
   /** Digest of the rules that CoreDNS took last. */
   readonly good?: string;
@@ -30,7 +28,10 @@ export interface ReloadWatch {
 }
 
 export interface Look {
+  /** Digest of the rules as they are. */
   readonly rules: string;
+  /** When they last changed; undefined where nobody can tell. */
+  readonly changedAt: Date | undefined;
   readonly pods: Reloads;
   readonly at: Date;
 }
@@ -75,15 +76,14 @@ export function judgeReload(before: Reloads, after: Reloads): 'taken' | 'refused
 
 /** What a further look tells. Rules are blamed for a failure only while nobody has seen CoreDNS take them. */
 export function followReload(watch: ReloadWatch | undefined, look: Look): Verdict {
-  const since = look.at.toISOString();
   if (Object.keys(look.pods).length === 0) {
-    return { verdict: 'waiting', watch: { ...(watch ?? { rules: look.rules, since, pods: {} }), silent: true } };
+    return { verdict: 'waiting', watch: { ...(watch ?? { pods: {} }), silent: true } };
   }
   if (watch === undefined) {
-    return { verdict: 'waiting', watch: { rules: look.rules, since, pods: look.pods } };
+    return { verdict: 'waiting', watch: { pods: look.pods } };
   }
   const { silent: _silent, ...heard } = watch;
-  return follow({ ...heard, pods: { ...look.pods, ...stillThere(watch.pods, look.pods) } }, look, since);
+  return follow({ ...heard, pods: { ...look.pods, ...stillThere(watch.pods, look.pods) } }, look);
 }
 
 /** What pods that are there now said at the last look: from then on their failures count. */
@@ -91,19 +91,23 @@ function stillThere(before: Reloads, now: Reloads): Reloads {
   return Object.fromEntries(Object.entries(before).filter(([uid]) => uid in now));
 }
 
-function follow(watch: ReloadWatch, look: Look, since: string): Verdict {
-  const { failing: _failing, ...known } = watch;
+function follow(watch: ReloadWatch, look: Look): Verdict {
+  const { failing, ...calm } = watch;
   const outcome = judgeReload(watch.pods, look.pods);
   if (outcome === 'refused') {
-    return watch.failing === true || look.rules === watch.good
-      ? { verdict: 'waiting', watch: { ...known, rules: look.rules, since, pods: look.pods, failing: true } }
-      : { verdict: 'refused', watch: { ...known, pods: look.pods, refused: look.rules } };
+    return failing === true || look.rules === watch.good
+      ? { verdict: 'waiting', watch: { ...calm, pods: look.pods, failing: true } }
+      : { verdict: 'refused', watch: { ...calm, pods: look.pods, refused: look.rules } };
   }
-  if (look.rules !== watch.rules) {
-    return { verdict: 'waiting', watch: { ...watch, rules: look.rules, since } };
+  if (failing === true && outcome === 'waiting') {
+    return { verdict: 'waiting', watch };
   }
-  const isOld = watch.failing !== true && look.at.getTime() - Date.parse(watch.since) >= takenAfterMs;
-  return outcome === 'taken' || isOld ? { verdict: 'good', watch: proven(known, look) } : { verdict: 'waiting', watch };
+  return isOld(look) ? { verdict: 'good', watch: proven(calm, look) } : { verdict: 'waiting', watch: calm };
+}
+
+/** Every CoreDNS has seen them. That it runs another configuration than before does not tell that: others change it too. */
+function isOld({ at, changedAt }: Look): boolean {
+  return changedAt !== undefined && at.getTime() - changedAt.getTime() >= takenAfterMs;
 }
 
 /** Other rules that CoreDNS takes are the end of those that it refused. */

@@ -10,7 +10,7 @@ import { memoryOf } from './memory.ts';
 import type { Policy } from './policy.ts';
 import { followReload, parseReload, rulesDigest, type Reload, type Reloads } from './reload.ts';
 import { compareBytes } from './rule.ts';
-import { filesIn, isNewer } from './shard.ts';
+import { changedAt, filesIn, isNewer, type Shard } from './shard.ts';
 import { readState, writeState } from './state.ts';
 import { readShards, upTo } from './store.ts';
 
@@ -31,7 +31,12 @@ export async function verifyReload(context: Context<Config>, policy: Policy, dns
   }
   const at = kube.serverTime() ?? context.now();
   const rules = rulesDigest([...shards.values()].map(({ index, object }) => [index, filesIn(object, index, policy)]));
-  const { verdict, watch } = followReload(state.reload, { rules, pods, at });
+  const { verdict, watch } = followReload(state.reload, {
+    rules,
+    pods,
+    at,
+    changedAt: lastChange([...shards.values()]),
+  });
   if (verdict === 'good') {
     await keepLastGood(context, policy, [...shards.values()]);
   }
@@ -45,6 +50,13 @@ export async function verifyReload(context: Context<Config>, policy: Policy, dns
     return;
   }
   await writeState(context, state, { reload: watch });
+}
+
+/** Undefined where somebody may have changed them without saying so. */
+function lastChange(shards: readonly Shard[]): Date | undefined {
+  const times = shards.map((shard) => (shard.claims === undefined ? NaN : (changedAt(shard)?.getTime() ?? NaN)));
+  const newest = Math.max(...times);
+  return Number.isNaN(newest) ? undefined : new Date(newest);
 }
 
 /** What every pod says that says anything. */
