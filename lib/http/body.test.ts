@@ -30,7 +30,7 @@ describe('the budget of bodies', () => {
   it('is held by a body that stops half-way, but not for long', async () => {
     const patient = await listen();
     await begin(patient, { announced: limit, sent: limit - 1 });
-    const strict = await listen(100);
+    const strict = await listen({ arrivalMs: 100 });
     const cut = await begin(strict, { announced: limit, sent: limit - 1 });
 
     expect(await post(patient, limit)).toBe(503);
@@ -51,6 +51,41 @@ describe('the budget of bodies', () => {
     const port = await listen();
 
     expect(await post(port, limit + 1)).toBe(413);
+  });
+});
+
+describe('a body that is cut off is told as a failure, once', () => {
+  it('when it stops half-way', async () => {
+    const failures: string[] = [];
+    const port = await listen({ arrivalMs: 100, failures });
+
+    await closed(await begin(port, { announced: limit, sent: kibibyte }));
+
+    expect(failures).toEqual(['body took too long to arrive']);
+  });
+
+  it('when there is no end to it', async () => {
+    const failures: string[] = [];
+    const port = await listen({ failures });
+    const announced = 100 * 1024 * kibibyte;
+
+    const socket = await begin(port, { announced, sent: kibibyte });
+    socket.write(Buffer.alloc(announced - kibibyte));
+    await closed(socket);
+
+    expect(failures).toEqual([`body is larger than ${limit} bytes`]);
+  });
+
+  it('when its sender goes', async () => {
+    const failures: string[] = [];
+    const port = await listen({ failures });
+
+    (await begin(port, { announced: limit, sent: kibibyte })).destroy();
+    while (failures.length === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    expect(failures).toEqual(['body ended early']);
   });
 });
 
@@ -80,14 +115,21 @@ it('large bodies take turns: between two of them everybody else has one', async 
 const sockets: Socket[] = [];
 const accepted: Socket[] = [];
 
-/** Answers 200 to a body that could be read. Returns its port. */
-async function listen(arrivalMs?: number): Promise<number> {
+/** Answers 200 to a body that could be read, and collects why others could not. Returns its port. */
+async function listen({
+  arrivalMs,
+  failures = [],
+}: { readonly arrivalMs?: number; readonly failures?: string[] } = {}): Promise<number> {
   const reader = createBodyReader(budget, arrivalMs);
   const server: Server = http.createServer((request, response) => {
-    reader.read(request, response, limit).then(
-      ({ length }) => response.writeHead(length > 0 ? 200 : 400).end(),
-      (error: unknown) => response.writeHead(error instanceof TooLarge ? 413 : 503).end(),
-    );
+    reader.receive(request, response, {
+      limit,
+      onBody: ({ length }) => response.writeHead(length > 0 ? 200 : 400).end(),
+      onFailure: (failure) => {
+        failures.push(failure.message);
+        response.writeHead(failure instanceof TooLarge ? 413 : 503).end();
+      },
+    });
   });
   server.on('connection', (socket) => accepted.push(socket));
   server.listen(0, '127.0.0.1');
@@ -100,6 +142,7 @@ async function listen(arrivalMs?: number): Promise<number> {
 async function begin(port: number, body: { readonly announced: number; readonly sent: number }): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket.resume());
+  socket.on('error', () => undefined); // one that is cut may be reset
   socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.announced}\r\n\r\n`);
   socket.write(Buffer.alloc(body.sent));
   while (!accepted.some(({ remotePort, bytesRead }) => remotePort === socket.localPort && bytesRead > body.sent)) {
@@ -110,7 +153,7 @@ async function begin(port: number, body: { readonly announced: number; readonly 
 
 async function closed(socket: Socket): Promise<void> {
   if (!socket.closed) {
-    await once(socket, 'close');
+    await new Promise((resolve) => socket.once('close', resolve));
   }
 }
 

@@ -63,6 +63,7 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
     let reserved = 0;
     let over: Failure | undefined;
     let late: NodeJS.Timeout | undefined;
+    let failed = false;
 
     /** Room for what has arrived, or why there is none. What is only announced takes no room from others. */
     function reserve(): Failure | undefined {
@@ -85,10 +86,24 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
       chunks.length = 0;
     }
 
+    function fail(failure: Failure): void {
+      clearTimeout(late);
+      if (!failed) {
+        failed = true;
+        onFailure(failure);
+      }
+    }
+
+    /** Nobody gets to read an answer, but that it happened is told. */
+    function cut(failure: Failure): void {
+      request.destroy();
+      fail(failure);
+    }
+
     function settle(): void {
       clearTimeout(late);
       if (over !== undefined) {
-        onFailure(over);
+        fail(over);
       } else if (size > smallBytes) {
         takeTurns(() => onBody(joined(chunks)));
       } else {
@@ -105,18 +120,18 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
       over ??= reserve();
       // Most bodies are there at once and need no timer.
       if (size !== announced) {
-        late ??= setTimeout(() => request.destroy(), arrivalMs);
+        late ??= setTimeout(() => cut(over ?? new Failure('malformed', 'body took too long to arrive')), arrivalMs);
       }
       if (over === undefined) {
         chunks.push(chunk);
       } else if (size > patienceBytes) {
-        request.destroy();
+        cut(over);
       } else {
         release();
       }
     });
     request.on('end', settle);
-    request.on('error', (error) => onFailure(over ?? new Failure('malformed', 'body ended early', { cause: error })));
+    request.on('error', (error) => fail(over ?? new Failure('malformed', 'body ended early', { cause: error })));
   }
 
   return {
