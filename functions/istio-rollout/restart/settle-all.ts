@@ -7,7 +7,7 @@ import { readWorkload } from '../scan/observe.ts';
 import { verificationOf, type Knowledge } from '../scan/judge.ts';
 import { evaluateRestarted } from '../scan/scan.ts';
 import { configFingerprint } from '../state/pending.ts';
-import type { InFlight, State } from '../state/state.ts';
+import type { InFlight } from '../state/state.ts';
 import { endOf, settled, type Look } from './settle.ts';
 import { troubleOf } from './trouble.ts';
 
@@ -85,26 +85,4 @@ async function isPodGone(
 ): Promise<boolean> {
   const pod = await context.kube.get(pods, { namespace, name });
   return pod?.metadata?.uid !== uid;
-}
-
-/** Goes on with a paused run when what failed has recovered, when the configuration is another, or on command. */
-export async function resumeIfPossible({ context, store, config }: Pass): Promise<void> {
-  const { inflight, pacing } = store.state();
-  const { paused, failed } = pacing;
-  const isAsked = store.asked().resume !== undefined;
-  if (paused === undefined) {
-    await (isAsked ? store.update((state) => state, ['resume']) : undefined);
-    return;
-  }
-  const unsettled = new Set(inflight.filter(({ phase }) => phase === 'Failed').map(({ uid }) => uid));
-  const isOver = failed.every(({ uid }) => !unsettled.has(uid));
-  const isOther = paused.configFingerprint !== configFingerprint(store.state(), config);
-  if (isAsked || isOver || isOther) {
-    await store.update(resumed, isAsked ? ['resume'] : []);
-    context.log.info({ paused: paused.reason }, 'run resumed');
-  }
-}
-
-function resumed({ pacing: { paused: _paused, ...pacing }, ...state }: State): State {
-  return { ...state, pacing: { ...pacing, failed: [] } };
 }

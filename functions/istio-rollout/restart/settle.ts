@@ -109,8 +109,8 @@ export function settled(
   { config, now }: At,
 ): Settled {
   const known = state.inflight.find((each) => isSame(each, intent) && each.by === intent.by);
-  if (known === undefined) {
-    return { state, notices: [] };
+  if (known?.phase !== intent.phase) {
+    return { state, notices: [] }; // another instance has seen the same, and was faster
   }
   const rest: State = { ...state, inflight: state.inflight.filter((each) => each !== known) };
   switch (end.is) {

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseConfig } from '../../../lib/function/config.ts';
+import { Config } from '../config.ts';
+import { emptyState, type InFlight, type State } from '../state/state.ts';
+import { resumed } from './resume.ts';
+import { settled } from './settle.ts';
+
+const intent: InFlight = {
+  kind: 'Deployment',
+  namespace: 'shop',
+  name: 'web',
+  uid: 'u-1',
+  priority: 0,
+  isGateway: false,
+  fingerprint: 'f',
+  by: 'one',
+  attempt: 1,
+  intentAt: 0,
+  deadline: 1,
+  pods: 1,
+  phase: 'Patched',
+};
+const underWay: State = { ...emptyState, inflight: [intent] };
+
+function failing(state: State, config: Config): ReturnType<typeof settled> {
+  return settled(state, intent, { end: { is: 'failed', why: 'it hangs' } }, { config, now: 2 });
+}
+
+describe('one failure that two instances see at once', () => {
+  it('counts and is told once, and does not pause a run that may have two', () => {
+    const config = parseConfig(Config, { FAILURE_THRESHOLD: '2' });
+
+    const first = failing(underWay, config);
+    const second = failing(first.state, config);
+
+    expect(first.notices).toHaveLength(1);
+    expect(second).toEqual({ state: first.state, notices: [] });
+    expect(second.state.pacing).toMatchObject({ failed: [{ name: 'web' }] });
+    expect(second.state.pacing.paused).toBeUndefined();
+  });
+});
+
+describe('a pause', () => {
+  const config = parseConfig(Config, {});
+  const { state: paused } = failing(underWay, config);
+
+  it('stays while what failed has not recovered, even if an earlier one was just found to be over', () => {
+    expect(resumed(paused, { config, isAsked: false })).toBe(paused);
+  });
+
+  it.each([
+    { name: 'what failed has recovered', state: { ...paused, inflight: [] }, isAsked: false },
+    { name: 'somebody asks for it', state: paused, isAsked: true },
+  ])('ends when $name', ({ state, isAsked }) => {
+    expect(resumed(state, { config, isAsked }).pacing).toEqual({ failed: [] });
+  });
+});
