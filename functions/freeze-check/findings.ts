@@ -1,9 +1,11 @@
+import type { Resource } from '../../lib/kube/resource.ts';
 import type { Config } from './config.ts';
 import type { Exception } from './exception.ts';
 import type { Done } from './hold/act.ts';
 import { isOwner, type Holder } from './hold/plan.ts';
 import type { Observed } from './observe.ts';
-import { changeFreezes, freezeExceptions, maintenanceWindows } from './policy.ts';
+import type { Unreadable } from './policies.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows, type DenyKind } from './policy.ts';
 import type { Rule } from './rule.ts';
 import { exceptionState, ruleState } from './state.ts';
 import type { Findings } from './status.ts';
@@ -15,11 +17,13 @@ interface Course {
 }
 
 /** What is to be told about each policy, given what became of the objects that it may hold. */
-export function findingsOf({ rules, exceptions, unread }: Observed, course: Course): readonly Findings[] {
+export function findingsOf(observed: Observed, course: Course): readonly Findings[] {
+  const { rules, exceptions, unreadable, unread } = observed;
   const isPartial = unread.some(({ kind }) => kind.family === 'GitOps');
   return [
     ...rules.map((rule) => ({ ...aboutRule(rule, course), ...(isPartial ? countedBefore(rule) : {}) })),
     ...exceptions.map((exception) => aboutException(exception, course.now)),
+    ...unreadable.map(aboutUnreadable),
   ];
 }
 
@@ -30,13 +34,28 @@ function aboutRule(rule: Rule, { done, now, settings }: Course): Findings {
   return {
     kind,
     policy,
-    resource: kind === 'ChangeFreeze' ? changeFreezes : maintenanceWindows,
+    resource: resourceOf(kind),
     state: ruleState(rule, now),
     problems,
     blocksAutoscalers: enforcement === 'Enforce' && rules.deny.includes('SCALE') && !settings.EXEMPT_AUTOSCALERS,
     ...(behavior?.gitops?.enabled === true || paused.length > 0
       ? { pausedCount: paused.length, contested: paused.flatMap(contest) }
       : {}),
+  };
+}
+
+function resourceOf(kind: DenyKind): Resource {
+  return kind === 'ChangeFreeze' ? changeFreezes : maintenanceWindows;
+}
+
+/** As for admission: a freeze that nobody can read is on, windows are closed. */
+function aboutUnreadable({ kind, policy, why }: Unreadable): Findings {
+  return {
+    kind,
+    policy,
+    resource: resourceOf(kind),
+    state: { active: kind === 'ChangeFreeze', denying: true, since: undefined, until: undefined },
+    problems: [{ reason: 'EvaluationFailed', message: `${why}; until this is mended nothing that is held is let go` }],
   };
 }
 
@@ -57,9 +76,10 @@ function aboutException(exception: Exception, now: number): Findings {
   };
 }
 
-/** Whether the policy holds the object now: a step that failed leaves things as they were. */
-function holds(rule: Holder, { before, after, failure }: Done): boolean {
-  const holder = failure === undefined ? after : before;
+/** Whether the policy holds the object now: a step that failed, or was not taken, leaves things as they were. */
+function holds(rule: Holder, { before, after, step, failure }: Done): boolean {
+  const isAsBefore = failure !== undefined || (after === undefined && step === undefined);
+  const holder = isAsBefore ? before : after;
   return holder !== undefined && isOwner(rule, holder);
 }
 

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../lib/kube/wire.ts';
 import { asksFor } from './hold/claims.ts';
 import type { HeldKind } from './hold/kind.ts';
 import { readHeld, type Place } from './hold/sources.ts';
-import { readPolicies, type Policies } from './policies.ts';
+import { readPolicies, type PoliciesAtHand } from './policies.ts';
 import type { Labels } from './target.ts';
 
 /** Objects of one kind that may have to be held or let go. */
@@ -20,7 +20,7 @@ export interface Unread {
   readonly failure: Failure;
 }
 
-export interface Observed extends Policies {
+export interface Observed extends PoliciesAtHand {
   readonly candidates: readonly Candidates[];
   /** Nothing is known of their objects: they stay as they are, and the others don't wait for them. */
   readonly unread: readonly Unread[];

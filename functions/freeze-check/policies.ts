@@ -3,7 +3,15 @@ import type { Kube } from '../../lib/kube/client.ts';
 import type { Resource } from '../../lib/kube/resource.ts';
 import { readException, type Exception } from './exception.ts';
 import { malformation } from './kinds/conform.ts';
-import { changeFreezes, freezeExceptions, maintenanceWindows, type Policy, type PolicyKind } from './policy.ts';
+import {
+  changeFreezes,
+  freezeExceptions,
+  maintenanceWindows,
+  type DenyKind,
+  type DenyPolicy,
+  type Policy,
+  type PolicyKind,
+} from './policy.ts';
 import { readFreeze, readMaintenanceWindow, type Rule } from './rule.ts';
 
 /** Every policy there is. */
@@ -12,8 +20,20 @@ export interface Policies {
   readonly exceptions: readonly Exception[];
 }
 
-/** Reads all policies for the acting half, but for those that nobody can read. */
-export async function readPolicies(kube: Kube): Promise<Policies> {
+/** A policy that denies nobody knows what. */
+export interface Unreadable {
+  readonly kind: DenyKind;
+  readonly policy: DenyPolicy;
+  readonly why: string;
+}
+
+/** What the acting half goes by. */
+export interface PoliciesAtHand extends Policies {
+  readonly unreadable: readonly Unreadable[];
+}
+
+/** Reads all policies for the acting half. */
+export async function readPolicies(kube: Kube): Promise<PoliciesAtHand> {
   const [freezes, windows, exceptions] = await Promise.all([
     listOf(kube, changeFreezes),
     listOf(kube, maintenanceWindows),
@@ -25,7 +45,15 @@ export async function readPolicies(kube: Kube): Promise<Policies> {
       ...wellFormed('MaintenanceWindow', windows).map(readMaintenanceWindow),
     ],
     exceptions: wellFormed('FreezeException', exceptions).map(readException),
+    unreadable: [...unreadableOf('ChangeFreeze', freezes), ...unreadableOf('MaintenanceWindow', windows)],
   };
+}
+
+function unreadableOf(kind: DenyKind, policies: readonly DenyPolicy[]): readonly Unreadable[] {
+  return policies.flatMap((policy) => {
+    const why = malformation(kind, policy);
+    return why === undefined ? [] : [{ kind, policy, why }];
+  });
 }
 
 export function wellFormed<T extends Policy>(kind: PolicyKind, policies: readonly T[]): readonly T[] {

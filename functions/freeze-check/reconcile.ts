@@ -81,9 +81,17 @@ async function hold(context: Context<Config>, kinds: readonly HeldKind[], place:
   }
 }
 
-function decideAll({ rules, candidates, namespaces }: Observed, now: number): readonly Decision[] {
+/** While a policy can't be read nothing is let go: it may well be what the policy wants held. */
+function decideAll({ rules, unreadable, candidates, namespaces }: Observed, now: number): readonly Decision[] {
   const denying = rules.filter((rule) => rule.denying(now).on);
-  return candidates.flatMap((each) => decideHolds(each, denying, namespaces));
+  const decisions = candidates.flatMap((each) => decideHolds(each, denying, namespaces));
+  return unreadable.length === 0
+    ? decisions
+    : decisions.map((each) => (each.after === undefined ? asItIs(each) : each));
+}
+
+function asItIs({ step: _step, ...decision }: Decision): Decision {
+  return decision;
 }
 
 /** Events before the status, which says that they are told. */

@@ -7,7 +7,8 @@ import { asksFor } from './hold/claims.ts';
 import type { HeldKind } from './hold/kind.ts';
 import { gitopsKinds, heldKinds } from './hold/kinds.ts';
 import { ownerOf } from './hold/plan.ts';
-import { changeFreezes, freezeExceptions, maintenanceWindows } from './policy.ts';
+import { malformation } from './kinds/conform.ts';
+import { changeFreezes, freezeExceptions, maintenanceWindows, type Policy, type PolicyKind } from './policy.ts';
 import { reconcile, reconcileAt } from './reconcile.ts';
 import { readFreeze, readMaintenanceWindow } from './rule.ts';
 import { currentPolicies } from './snapshot.ts';
@@ -37,6 +38,7 @@ async function onPolicy(context: Context<Config>, { subjects }: Wake): Promise<v
   }
 }
 
+/** A policy and where it stands; `undefined` for one that is gone or that nobody can read. */
 async function findPolicy(
   { kube }: Context<Config>,
   { kind, name }: Subject,
@@ -45,17 +47,25 @@ async function findPolicy(
   switch (kind) {
     case 'ChangeFreeze': {
       const policy = await kube.get(changeFreezes, { name });
-      return policy && { policy, state: ruleState(readFreeze(policy), now) };
+      return isReadable('ChangeFreeze', policy) ? { policy, state: ruleState(readFreeze(policy), now) } : undefined;
     }
     case 'MaintenanceWindow': {
       const policy = await kube.get(maintenanceWindows, { name });
-      return policy && { policy, state: ruleState(readMaintenanceWindow(policy), now) };
+      return isReadable('MaintenanceWindow', policy)
+        ? { policy, state: ruleState(readMaintenanceWindow(policy), now) }
+        : undefined;
     }
     default: {
       const policy = await kube.get(freezeExceptions, { name });
-      return policy && { policy, state: exceptionState(readException(policy), now) };
+      return isReadable('FreezeException', policy)
+        ? { policy, state: exceptionState(readException(policy), now) }
+        : undefined;
     }
   }
+}
+
+function isReadable<T extends Policy>(kind: PolicyKind, policy: T | undefined): policy is T {
+  return policy !== undefined && malformation(kind, policy) === undefined;
 }
 
 /** Its labels may have brought it under a policy, or out of one. */

@@ -5,14 +5,15 @@ import {
   maintenanceWindows,
   targetKinds,
   type Action,
+  type ChangeFreeze,
   type DenyKind,
 } from '../../functions/freeze-check/policy.ts';
-import { deployments, namespaces, type Resource } from '../../lib/kube/resource.ts';
+import { cronJobs, deployments, namespaces, type Resource } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { AdmissionRequest } from '../../lib/review/review.ts';
-import { freeze, namespaceNamed, nightly } from './objects.ts';
+import { cronJob, freeze, namespaceNamed, nightly } from './objects.ts';
 import { creation, deployment, openGate, type Gate } from './reviews.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld, type Replica, type World } from './world.ts';
 
 const noon = '2026-12-25T12:00:00Z';
 const always = ['2020-01-01T00:00:00Z', '2099-01-01T00:00:00Z'] as const;
@@ -139,7 +140,12 @@ function isPlace(value: unknown): boolean {
 }
 
 describe('policies of any shape', () => {
-  beforeAll(() => open({ POLICY_MAX_AGE: '0s' }));
+  let acting: Replica;
+
+  beforeAll(async () => {
+    await open({ POLICY_MAX_AGE: '0s' });
+    acting = await world.replica({ name: 'acting' });
+  });
   afterAll(close);
 
   it.each<[DenyKind, Resource, KubeObject]>([
@@ -158,11 +164,13 @@ describe('policies of any shape', () => {
           const policy = await gate.ask({ operation: 'CREATE', object }, path);
           await world.create(resource, object);
           const change = await gate.ask(creation());
+          const acted = [await acting.tell('add', resource, object), await acting.tick()];
           await world.remove(resource, 'spoiled');
 
           // A selector that says nothing sound selects nothing: so it was with kube-freeze-operator.
           const isAboutSelector = /^spec\.target\.\w+Selector/.test(policy.status?.message ?? '');
           expect([policy.allowed || isAboutSelector, change.allowed]).not.toEqual([false, true]);
+          expect(acted).toEqual([204, 204]);
         }),
         { numRuns: 80 },
       );
@@ -170,6 +178,35 @@ describe('policies of any shape', () => {
     },
     patience,
   );
+
+  it('that got in: what is held stays held while one can’t be read, which it says, and is let go once it can', async () => {
+    await world.create(cronJobs, cronJob('report'));
+    await world.create(
+      changeFreezes,
+      freeze('holiday', always, { ...everything, behavior: { suspendCronJobs: true } }),
+    );
+    await acting.tick();
+
+    await world.edit(changeFreezes, { name: 'holiday' }, ({ spec: _spec, ...rest }) => rest as ChangeFreeze);
+    await acting.tick();
+    const unreadable = { suspended: isSuspended(), ready: readyOf('holiday') };
+    await world.remove(changeFreezes, 'holiday');
+    await acting.tick();
+
+    expect(unreadable).toEqual({
+      suspended: true,
+      ready: expect.objectContaining({ status: 'False', message: expect.stringContaining('spec: must be an object') }),
+    });
+    expect(isSuspended()).toBe(false);
+  });
+
+  function isSuspended(): unknown {
+    return world.get(cronJobs, 'report', 'prod').spec.suspend;
+  }
+
+  function readyOf(name: string): unknown {
+    return world.get(changeFreezes, name).status?.conditions?.find(({ type }) => type === 'Ready');
+  }
 });
 
 /** A freeze that is on from each minute to the next. */

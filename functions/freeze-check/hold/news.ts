@@ -1,4 +1,5 @@
 import type { EventStep } from '../../../lib/function/plan.ts';
+import { malformation } from '../kinds/conform.ts';
 import { newsAbout, occasionOf, transitionNews } from '../news.ts';
 import type { DenyPolicy } from '../policy.ts';
 import type { Findings } from '../status.ts';
@@ -35,8 +36,10 @@ export function holdNews(findings: Findings, { done, unread }: Course): readonly
   ];
 }
 
+/** Of a policy that can't be read nobody knows what it asks for. */
 function isAskedBy({ kind, policy }: Findings, held: HeldKind): boolean {
-  return kind !== 'FreezeException' && held.selectedBy(policy as DenyPolicy) !== undefined;
+  const isReadable = kind !== 'FreezeException' && malformation(kind, policy) === undefined;
+  return isReadable && held.selectedBy(policy as DenyPolicy) !== undefined;
 }
 
 /** Whoever gets the object, or had it last. */
