@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import corednsSync from '../functions/coredns-sync/index.ts';
 import { renderFunction } from '../lib/manifests/function-manifests.ts';
+import { standardSite } from '../lib/manifests/manifest.ts';
 
 interface Documented {
   readonly documentation: string;
@@ -109,6 +110,15 @@ describe('a recipe', () => {
       expect(valuesOf(recipe, 'k').filter((folder) => !existsSync(join(folder, 'kustomization.yaml')))).toEqual([]);
     },
   );
+
+  it('of the first installation runs the image that it pushed', () => {
+    const [, pushed = ''] = /^docker push (\S+)$/m.exec(readFileSync('README.md', 'utf8')) ?? [];
+    const [overlay] = documentsOf('deploy/overlay/kustomization.yaml');
+    const [name] = standardSite.image.split(':');
+    const [newName, newTag] = pushed.split(':');
+
+    expect(overlay?.['images']).toEqual([{ name, newName, newTag }]);
+  });
 
   it('of kn makes the Service that the manifests ship, but for what kn can not say', () => {
     const recipe = only('kn service apply');

@@ -46,7 +46,8 @@ function isSameObject(one: Manifest, other: Manifest): boolean {
 
 /** cert-manager fills in the bundle of a configuration that says whose. */
 function injected(manifest: Manifest, name: string, { namespace }: Site): Manifest {
-  const annotations = { 'cert-manager.io/inject-ca-from': `${namespace}/${partName(name, 'webhook')}` };
+  const { annotations: given } = manifest.metadata;
+  const annotations = { ...given, 'cert-manager.io/inject-ca-from': `${namespace}/${partName(name, 'webhook')}` };
   return { ...manifest, metadata: { ...manifest.metadata, annotations } };
 }
 

@@ -69,6 +69,9 @@ function service(metadata: OwnMetadata): Manifest {
   } satisfies Service;
 }
 
+/** Argo CD waits until somebody can answer before it has the API server ask; `kubectl apply` goes by the order in the file. */
+const afterWorkloads = { 'argocd.argoproj.io/sync-wave': '1' };
+
 /** What the API server asks, and whom. The function itself fills in the `caBundle`. */
 export function webhookConfigurations(name: string, admissions: readonly Admission[], site: Site): Manifest[] {
   const entries = admissions.flatMap((admission) =>
@@ -83,7 +86,7 @@ export function webhookConfigurations(name: string, admissions: readonly Admissi
     group.slice(0, 1).map(({ kind, configuration }) => ({
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind,
-      metadata: { name: configuration, labels: labelsOf(name, 'webhook') },
+      metadata: { name: configuration, labels: labelsOf(name, 'webhook'), annotations: afterWorkloads },
       webhooks: group.map(({ entry }) => entry),
     })),
   );
