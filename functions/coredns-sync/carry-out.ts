@@ -37,10 +37,9 @@ export async function carryOut(context: Context<Config>, policy: Policy, pass: P
   const { state, facts, shards, buckets, decision } = pass;
   const { layout } = decision;
   const moves = layout.shards !== state.layout.shards || layout.buckets !== state.layout.buckets;
-  if (moves || !state.known) {
-    // First, so that whoever takes over from here knows where rules may be.
-    await writeState(context, state, { layout: { ...layout, ...(moves ? { before: state.layout } : {}) } });
-  }
+  const place = moves || !state.known ? { layout: { ...layout, ...(moves ? { before: state.layout } : {}) } } : {};
+  // First, so that whoever takes over from here knows where rules may be, and renders them for the same CoreDNS.
+  await writeState(context, state, { ...place, facts });
   const steps = shardSteps(context, policy, pass);
   countRepairs(context, [...shards.values()], steps.length);
   await context.kube.run({ steps });

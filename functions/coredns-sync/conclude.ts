@@ -1,7 +1,6 @@
 import type { Context } from '../../lib/function/define.ts';
 import type { Config } from './config.ts';
 import { passConditions } from './integrate.ts';
-import type { DnsFacts } from './integration/types.ts';
 import { memoryOf, orphanedAfterMs } from './memory.ts';
 import { showConditions } from './metrics.ts';
 import { sorted, type Decision } from './pass.ts';
@@ -10,7 +9,7 @@ import { blocked, readState, writeState, type Layout, type ReadState } from './s
 /** The state after a pass: what it decided, and no more marks of processes that died owing what is done now. */
 export async function conclude(
   context: Context<Config>,
-  { before, facts }: { readonly before: ReadState; readonly facts: DnsFacts },
+  before: ReadState,
   { conditions, ...decided }: Pick<Decision, 'conditions'> & Partial<Decision>,
 ): Promise<void> {
   const state = await readState(context);
@@ -27,7 +26,7 @@ export async function conclude(
   };
   await writeState(context, state, changes);
   showConditions(context, before.conditions, merged);
-  memoryOf(context).known = blocked(merged) ? undefined : { layout, facts };
+  memoryOf(context).known = blocked(merged) ? undefined : layout;
   if (decided.summary !== undefined) {
     refreshSummary(context, state, decided.summary);
   }

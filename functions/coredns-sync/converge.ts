@@ -38,7 +38,7 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
   const { facts } = planIntegration(dns.objects, integrationOptions(policy), before);
   const blocked = blockedBy([...shards.values()], dns, policy);
   if (blocked !== undefined) {
-    await conclude(context, { before: state, facts }, { conditions: blocked });
+    await conclude(context, state, { conditions: blocked });
     return { hosts: before, facts };
   }
   const listed = await listAll(kube, policy);
@@ -49,7 +49,7 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
   if (decision.writes) {
     await carryOut(context, policy, { state, facts, shards, buckets, records, listed, decision });
   }
-  await conclude(context, { before: state, facts }, decision);
+  await conclude(context, state, decision);
   showRules(context, { ...decision.summary, shards: decision.layout.shards, bytes: decision.bytes });
   showSources(context, countByPlace(listed));
   const [failed] = listed.unread.filter(({ because }) => because === 'failed');

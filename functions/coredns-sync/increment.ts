@@ -15,7 +15,7 @@ import { isNewer, newest, shardOf, writeShard } from './shard.ts';
 import { look, type Looked } from './sources/look.ts';
 import type { SourceRef } from './sources/ref.ts';
 import type { Wanted } from './sources/wanted.ts';
-import { blocked, readState } from './state.ts';
+import { blocked, readState, type Layout, type ReadState } from './state.ts';
 import { readBuckets, readShards } from './store.ts';
 
 /** `rebuild`: the index can't be trusted, look at everything. A number: the rules may be written in so many milliseconds. */
@@ -23,7 +23,8 @@ export type Progress = 'done' | 'rebuild' | number;
 
 /**
  * Brings the rules up to date with some objects at the cost of those objects. Reads the index and the objects, then the
- * shards, then the objects once more: what is written rests on sources that are newer than what it replaces.
+ * shards, then the objects once more: what is written rests on sources that are newer than what it replaces. The state comes
+ * with them, since another process may have seen another CoreDNS meanwhile and have written rules that suit it.
  */
 export async function increment(
   context: Context<Config>,
@@ -31,11 +32,11 @@ export async function increment(
   refs: readonly SourceRef[],
   { force = false } = {},
 ): Promise<Progress> {
-  const known = await knownLayout(context);
-  if (known === undefined) {
+  const start = await startOf(context);
+  if (start === undefined) {
     return 'rebuild';
   }
-  const { buckets: count } = known.layout;
+  const { buckets: count } = start.layout;
   const [buckets, looked] = await Promise.all([
     readBuckets(
       context,
@@ -51,11 +52,17 @@ export async function increment(
     countNoop(context);
     return 'done';
   }
-  return apply(context, policy, { known, buckets, changed, looked, force });
+  return apply(context, policy, { start, buckets, changed, looked, force });
+}
+
+/** Where things are, and the state where it had to be read for that. */
+interface Start {
+  readonly layout: Layout;
+  readonly state: ReadState | undefined;
 }
 
 interface Work {
-  readonly known: Known;
+  readonly start: Start;
   readonly buckets: ReadonlyMap<number, Bucket>;
   readonly changed: readonly SourceRef[];
   readonly looked: Looked;
@@ -63,12 +70,13 @@ interface Work {
 }
 
 async function apply(context: Context<Config>, policy: Policy, work: Work): Promise<Progress> {
-  const { known, buckets, changed, looked } = work;
-  const { shards: count } = known.layout;
+  const { buckets, changed, looked } = work;
+  const { layout } = work.start;
+  const { shards: count } = layout;
   const { unsettled } = memoryOf(context);
   const hosts = changed.flatMap(({ key }) => [
     ...hostsOf(looked.get(key)),
-    ...(recordIn(buckets, known.layout.buckets, key)?.hosts ?? []),
+    ...(recordIn(buckets, layout.buckets, key)?.hosts ?? []),
     ...(unsettled.get(key) ?? []),
   ]);
   const shards = await readShards(
@@ -79,16 +87,24 @@ async function apply(context: Context<Config>, policy: Policy, work: Work): Prom
   if ([...shards.values()].some((shard) => shard.claims === undefined || shard.of !== count || isNewer(shard))) {
     return 'rebuild';
   }
-  const again = await look(context.kube, policy, changed);
+  const [again, state] = await Promise.all([
+    look(context.kube, policy, changed),
+    work.start.state ?? readState(context),
+  ]);
+  if (!state.known || state.cleaning || blocked(state.conditions)) {
+    return 'rebuild';
+  }
   const wanted = changed.flatMap(({ key }) => again.get(key) ?? []);
   if (wanted.some((each) => hostsOf(each).some((host) => !shards.has(shardOf(host, count))))) {
     throw new Failure('conflict', 'an object changed while it was looked at');
   }
+  const known = { layout, facts: state.facts };
   const plan = replaceClaims(shards.values(), wanted, { policy, known });
-  return plan === 'crowded' ? 'rebuild' : write(context, policy, { ...work, looked: again, wanted, plan });
+  return plan === 'crowded' ? 'rebuild' : write(context, policy, { ...work, known, looked: again, wanted, plan });
 }
 
 interface Writing extends Work {
+  readonly known: Known;
   readonly wanted: readonly Wanted[];
   readonly plan: readonly ShardPlan[];
 }
@@ -144,18 +160,19 @@ async function tell(context: Context<Config>, { wanted, plan }: Writing): Promis
 }
 
 /** From memory, else from the state. Undefined where a full pass must come first: nothing is there, or a process died owing. */
-async function knownLayout(context: Context<Config>): Promise<Known | undefined> {
+async function startOf(context: Context<Config>): Promise<Start | undefined> {
   const memory = memoryOf(context);
-  if (memory.known === undefined) {
-    const state = await readState(context);
-    const orphans = Object.keys(state.owed).filter((id) => id !== memory.id);
-    const moving = state.layout.before !== undefined;
-    if (!state.known || state.cleaning || moving || orphans.length > 0 || blocked(state.conditions)) {
-      return undefined;
-    }
-    memory.known = { layout: state.layout, facts: state.facts };
+  if (memory.known !== undefined) {
+    return { layout: memory.known, state: undefined };
   }
-  return memory.known;
+  const state = await readState(context);
+  const orphans = Object.keys(state.owed).filter((id) => id !== memory.id);
+  const moving = state.layout.before !== undefined;
+  if (!state.known || state.cleaning || moving || orphans.length > 0 || blocked(state.conditions)) {
+    return undefined;
+  }
+  memory.known = state.layout;
+  return { layout: state.layout, state };
 }
 
 function differs(context: Context<Config>, wanted: Wanted | undefined, record: SourceRecord | undefined): boolean {

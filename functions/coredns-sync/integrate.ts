@@ -6,7 +6,6 @@ import { planIntegration } from './integration.ts';
 import { healsAfter, withoutFailed } from './heals.ts';
 import type { Component, DnsFacts, IntegrationStep } from './integration/types.ts';
 import { countDrift, showConditions } from './metrics.ts';
-import { memoryOf } from './memory.ts';
 import { sorted } from './pass.ts';
 import { integrationOptions, type Policy } from './policy.ts';
 import { modeFor } from './rendering.ts';
@@ -93,8 +92,6 @@ async function save(
   const merged = sorted({ ...Object.fromEntries(kept), ...conditions });
   await writeState(context, state, { ...found, conditions: merged });
   showConditions(context, state.conditions, merged);
-  const { known } = memoryOf(context);
-  memoryOf(context).known = known === undefined ? undefined : { ...known, facts: found.facts };
 }
 
 function contendedCondition(components: readonly Component[]): Conditions {

@@ -8,7 +8,8 @@ import type { Layout } from './state.ts';
 export interface Memory {
   /** Names this process among those that owe work. */
   readonly id: string;
-  known: Known | undefined;
+  /** Where things are; each shard and bucket tells whether that is still true. */
+  known: Layout | undefined;
   /** Objects whose events were answered and whose rules are not written yet. */
   readonly waiting: Map<string, SourceRef>;
   /** When the state was last told that this process owes work, by its own clock; undefined when it owes nothing. */
@@ -21,7 +22,7 @@ export interface Memory {
 /** A mark of a process that has not been renewed for so long is that of a dead one, once a full pass has done its work. */
 export const orphanedAfterMs = 60_000;
 
-/** The parts of the state that every event needs; each shard and bucket tells whether they are still true. */
+/** The parts of the state that every event needs. */
 export interface Known {
   readonly layout: Layout;
   readonly facts: DnsFacts | undefined;

@@ -69,6 +69,20 @@ describe('RENDER_MODE=hosts', () => {
     expect(file('hosts')).toEqual(['10.96.0.81 api.example.com', 'fd00::81 api.example.com']);
   });
 
+  it('is true to addresses that another process has found', async () => {
+    await open({ RENDER_MODE: 'hosts' });
+    const other = await world.another();
+    await world.ingress('first', ['first.example.com']);
+    await world.tell('add', 'first', { to: other });
+    await world.sandbox.api.remove(services, service);
+    await expose('10.96.0.81');
+    await world.tell('add', service.name, serviceEvent);
+    await world.ingress('second', ['second.example.com']);
+    await world.tell('add', 'second', { to: other });
+
+    expect(file('hosts')).toEqual(['api', 'first', 'second'].map((name) => `10.96.0.81 ${name}.example.com`));
+  });
+
   it('keeps the last addresses of a Service that is gone, and says so', async () => {
     await open({ RENDER_MODE: 'hosts' });
     await world.sandbox.api.remove(services, service);
