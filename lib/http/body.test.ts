@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { IncomingMessage, ServerResponse, type Server } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
-import { createBodyReader, TooLarge } from './body.ts';
+import { createBodyReader, TooLarge, type BodyReader, type Receiver } from './body.ts';
 
 const kibibyte = 1024;
 const limit = 700 * kibibyte;
@@ -89,28 +89,48 @@ describe('a body that is cut off is told as a failure, once', () => {
   });
 });
 
-it('large bodies take turns: between two of them everybody else has one', async () => {
-  const reader = createBodyReader(budget);
-  const order: string[] = [];
-  const { promise: done, resolve } = Promise.withResolvers<void>();
-  for (const name of ['first', 'second']) {
-    const request = new IncomingMessage(new Socket());
-    reader.receive(request, new ServerResponse(request), {
-      limit,
-      onBody: () => {
-        order.push(name);
-        setImmediate(() => order.push('others'));
-        setImmediate(name === 'second' ? resolve : () => undefined);
-      },
-      onFailure: (failure) => order.push(failure.message),
-    });
-    request.push(Buffer.alloc(400 * kibibyte));
-    request.push(null);
-  }
-  await done;
+describe('large bodies take turns', () => {
+  it('between two of them everybody else has one', async () => {
+    const reader = createBodyReader(budget);
+    const order: string[] = [];
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    for (const name of ['first', 'second']) {
+      receiveLarge(reader, {
+        onBody: () => {
+          order.push(name);
+          setImmediate(() => order.push('others'));
+          setImmediate(name === 'second' ? resolve : () => undefined);
+        },
+        onFailure: (failure) => order.push(failure.message),
+      });
+    }
+    await done;
 
-  expect(order).toEqual(['first', 'others', 'second', 'others']);
+    expect(order).toEqual(['first', 'others', 'second', 'others']);
+  });
+
+  it('and of one whose sender went away meanwhile nothing is made', async () => {
+    const { promise: outcome, resolve } = Promise.withResolvers<string>();
+    const response = receiveLarge(createBodyReader(budget), {
+      onBody: ({ length }) => resolve(`${length} bytes`),
+      onFailure: ({ message }) => resolve(message),
+    });
+
+    response.destroy();
+
+    expect(await outcome).toBe('the sender has gone');
+  });
 });
+
+/** A large body that is there at once. */
+function receiveLarge(reader: BodyReader, receiver: Omit<Receiver, 'limit'>): ServerResponse {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  reader.receive(request, response, { limit, ...receiver });
+  request.push(Buffer.alloc(400 * kibibyte));
+  request.push(null);
+  return response;
+}
 
 const sockets: Socket[] = [];
 const accepted: Socket[] = [];

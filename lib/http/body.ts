@@ -48,10 +48,13 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
   }
 
   function nextTurn(): void {
-    large[0]?.();
-    large.shift();
-    if (large.length > 0) {
-      setImmediate(nextTurn);
+    try {
+      large[0]?.();
+    } finally {
+      large.shift();
+      if (large.length > 0) {
+        setImmediate(nextTurn);
+      }
     }
   }
 
@@ -100,12 +103,21 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
       fail(failure);
     }
 
+    /** Who went away while waiting for a turn took the body along. */
+    function handOver(): void {
+      if (response.destroyed) {
+        fail(new Failure('malformed', 'the sender has gone'));
+      } else {
+        onBody(joined(chunks));
+      }
+    }
+
     function settle(): void {
       clearTimeout(late);
       if (over !== undefined) {
         fail(over);
       } else if (size > smallBytes) {
-        takeTurns(() => onBody(joined(chunks)));
+        takeTurns(handOver);
       } else {
         onBody(joined(chunks));
       }
