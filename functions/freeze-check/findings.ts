@@ -2,8 +2,9 @@ import type { Resource } from '../../lib/kube/resource.ts';
 import type { Config } from './config.ts';
 import type { Exception } from './exception.ts';
 import type { Done } from './hold/act.ts';
+import { asksFor } from './hold/claims.ts';
 import { isOwner, type Holder } from './hold/plan.ts';
-import type { Observed } from './observe.ts';
+import type { Observed, Unread } from './observe.ts';
 import type { Unreadable } from './policies.ts';
 import { changeFreezes, freezeExceptions, maintenanceWindows, type DenyKind } from './policy.ts';
 import type { Rule } from './rule.ts';
@@ -19,9 +20,8 @@ interface Course {
 /** What is to be told about each policy, given what became of the objects that it may hold. */
 export function findingsOf(observed: Observed, course: Course): readonly Findings[] {
   const { rules, exceptions, unreadable, unread } = observed;
-  const isPartial = unread.some(({ kind }) => kind.family === 'GitOps');
   return [
-    ...rules.map((rule) => ({ ...aboutRule(rule, course), ...(isPartial ? countedBefore(rule) : {}) })),
+    ...rules.map((rule) => ({ ...aboutRule(rule, course), ...(isPartial(rule, unread) ? countedBefore(rule) : {}) })),
     ...exceptions.map((exception) => aboutException(exception, course.now)),
     ...unreadable.map(aboutUnreadable),
   ];
@@ -57,6 +57,10 @@ function aboutUnreadable({ kind, policy, why }: Unreadable): Findings {
     state: { active: kind === 'ChangeFreeze', denying: true, since: undefined, until: undefined },
     problems: [{ reason: 'EvaluationFailed', message: `${why}; until this is mended nothing that is held is let go` }],
   };
+}
+
+function isPartial(rule: Rule, unread: readonly Unread[]): boolean {
+  return unread.some(({ kind }) => kind.family === 'GitOps' && asksFor(kind, rule));
 }
 
 /** What can't be seen now is told as it was last seen. */
