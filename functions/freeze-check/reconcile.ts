@@ -75,6 +75,9 @@ async function hold(context: Context<Config>, kinds: readonly HeldKind[], place:
     const done = await act(kube, decisions);
     if (attempt === tries || !done.some(({ failure }) => failure?.kind === 'conflict')) {
       const { unread } = observed;
+      for (const { kind, failure } of unread) {
+        context.log.warn({ err: failure, kind: kind.resource.kind }, 'objects can not be read, they stay as they are');
+      }
       return { done: [...earlier, ...done], unread, findings: findingsOf(observed, { done, now, settings }) };
     }
     earlier.push(...done.filter(({ step, failure }) => step !== undefined && failure === undefined));

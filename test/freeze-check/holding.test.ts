@@ -4,7 +4,9 @@ import { cronJobs, events, namespaces, type Resource } from '../../lib/kube/reso
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { applications } from '../../functions/freeze-check/hold/application.ts';
 import { kustomizations } from '../../functions/freeze-check/hold/flux.ts';
+import freezeCheck from '../../functions/freeze-check/index.ts';
 import { changeFreezes } from '../../functions/freeze-check/policy.ts';
+import { leaving } from '../release/cluster.ts';
 import { application, cronJob, freeze, namespaceNamed, pausing, suspending } from './objects.ts';
 import { lasting, openWorld, type World } from './world.ts';
 
@@ -50,6 +52,13 @@ async function makeHoldable(): Promise<readonly object[]> {
   return made.map(lasting);
 }
 
+/** As where the right to list them was taken away. */
+function refuseApplications(): void {
+  const message =
+    'applications.argoproj.io is forbidden: User "x" cannot list resource "applications" in API group "argoproj.io" at the cluster scope';
+  world.sandbox.faults.add({ resource: 'applications', effect: { do: 'refuse', status: 403, message } });
+}
+
 describe('objects that a freeze holds', () => {
   it('are held although a kind beside them can’t be read; the policy says which, and counts as before', async () => {
     await makeHoldable();
@@ -57,16 +66,27 @@ describe('objects that a freeze holds', () => {
     await replica.tick();
     const counted = world.get(changeFreezes, 'holiday').status?.gitopsPausedCount;
     await world.create(cronJobs, cronJob('late'));
-    world.sandbox.faults.add({ resource: 'applications', effect: { do: 'refuse', status: 403, message: 'no' } });
+    refuseApplications();
 
     const status = await replica.tick();
 
     const told = world.sandbox.api.list(events) as readonly { reason?: string; note?: string }[];
-    expect([status, isHeld({ ...report, name: 'late' })]).toEqual([204, true]);
+    expect([status, isHeld({ ...report, name: 'late' })]).toEqual([503, true]);
     expect(told.filter(({ reason }) => reason === 'GitOpsReconcileFailed').map(({ note }) => note)).toEqual([
       expect.stringContaining('list applications'),
     ]);
     expect([counted, world.get(changeFreezes, 'holiday').status?.gitopsPausedCount]).toEqual([2, 2]);
+  });
+
+  it('are counted anew for policies that do not ask for the kind that can’t be read', async () => {
+    await world.create(kustomizations, { metadata: { name: 'fleet', namespace: 'argocd' }, spec: {} });
+    const gitops = { enabled: true, providers: ['flux' as const], flux: {} };
+    await world.create(changeFreezes, freeze('flux-only', [start, end], { behavior: { gitops } }));
+    refuseApplications();
+
+    await (await world.replica()).tick();
+
+    expect(world.get(changeFreezes, 'flux-only').status?.gitopsPausedCount).toBe(1);
   });
 
   it('are given back when the freeze ends although a kind beside them can’t be read, which is tried again', async () => {
@@ -83,6 +103,17 @@ describe('objects that a freeze holds', () => {
 
     expect([status, ...without]).toEqual([503, made, true, false]);
     expect(isHeld(shop)).toBe(false);
+  });
+
+  it('are given back when freeze-check leaves although a kind beside them can’t be read, which it names', async () => {
+    await makeHoldable();
+    await (await world.replica()).tick();
+    refuseApplications();
+
+    const { remains } = await leaving(world.sandbox, freezeCheck, { patienceMs: 0 });
+
+    expect(remains).toEqual([expect.stringContaining('list applications')]);
+    expect([report, shop, fleet].map(isHeld)).toEqual([false, true, false]);
   });
 
   it('are given back when their provider is taken off the list, and the others stay held', async () => {
