@@ -64,6 +64,22 @@ describe('a shared value', () => {
     expect(await again).toBe(2);
   });
 
+  it('is read anew for who asks while a reading hangs that began too long ago, which then replaces nothing', async () => {
+    const { read, end } = readings();
+    const shared = createShared<number>();
+    const hanging = shared.get(read, 0, maxAge);
+    const joined = shared.get(read, 1000, maxAge);
+    const late = shared.get(read, 1001, maxAge);
+
+    end(1);
+    const got = [await late];
+    end(0);
+    got.push(await hanging, await joined, await shared.get(read, 1002, maxAge));
+
+    expect(got).toEqual([1, 0, 0, 1]);
+    expect(shared.readAt()).toBe(1001);
+  });
+
   it('is as old as the moment at which its reading began', async () => {
     const { read, end } = readings();
     const shared = createShared<number>();
