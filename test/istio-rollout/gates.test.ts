@@ -284,13 +284,13 @@ describe('waves', () => {
 
   it('IR-30 the delay between restarts holds although the instance is another', async () => {
     await openOutdated({ RESTART_DELAY: '10s', MAX_IN_FLIGHT_PER_NAMESPACE: '5' }, ['a', 'b']);
-    await world.tickLater(15);
+    await world.tickLater(15.9); // the annotation tells no fractions of a second
     const next = await world.start();
 
-    world.turn(9);
+    world.turn(9.9);
     await world.tick(next);
     const early = [...world.restarts];
-    world.turn(1);
+    world.turn(0.1);
     await world.tick(next);
 
     expect([early.length, world.restarts.length]).toEqual([1, 2]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { emptyState, type Candidate, type InFlight, type State } from '../state/state.ts';
-import { abandoned, patched, putAside } from './begin.ts';
+import { abandoned, patched, putAllAside, putAside } from './begin.ts';
 
 const identity = { kind: 'Deployment', namespace: 'shop', name: 'web', uid: 'u-1' } as const;
 const candidate: Candidate = { ...identity, reason: 'image', priority: 0, isGateway: false, fingerprint: 'f' };
@@ -31,6 +31,18 @@ describe('a candidate that is put aside', () => {
 
     expect(inflight).toEqual([]);
     expect(queue.items).toEqual([{ ...candidate, wait: { code: 'PDB' } }]);
+  });
+});
+
+describe('what a pass puts aside', () => {
+  const asides = new Map([[candidate, { drop: true } as const]]);
+  const queue = { configFingerprint: 'old', items: [candidate] };
+
+  it('leaves what a later scan of another mesh has found', () => {
+    const later: State = { ...emptyState, queue: { configFingerprint: 'new', items: [candidate] } };
+
+    expect(putAllAside(later, asides, 'old')).toBe(later);
+    expect(putAllAside({ ...emptyState, queue }, asides, 'old').queue.items).toEqual([]);
   });
 });
 

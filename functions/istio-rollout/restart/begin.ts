@@ -11,6 +11,7 @@ import {
   type Candidate,
   type Identity,
   type InFlight,
+  type Queue,
   type Standing,
   type State,
   type Wait,
@@ -60,9 +61,13 @@ function evictionOf(
 }
 
 /** The state with the intent in it; unchanged if somebody else was faster or there is no room any more. */
-export function begun(state: State, intent: InFlight, config: Config): State {
+export function begun(
+  state: State,
+  intent: InFlight,
+  { config, now }: { readonly config: Config; readonly now: number },
+): State {
   const isQueued = state.queue.items.some((item) => isSame(item, intent));
-  const isPaced = paceEnd(state, config) <= intent.intentAt + 999;
+  const isPaced = paceEnd(state, config) <= now;
   if (
     !isQueued ||
     isUnderWay(state, intent) ||
@@ -76,7 +81,7 @@ export function begun(state: State, intent: InFlight, config: Config): State {
   return {
     ...withoutCandidate(state, intent),
     inflight: [...state.inflight.filter((each) => each !== mends), { ...intent, ...(mends && { mends }) }],
-    pacing: { ...state.pacing, lastPatchAt: intent.intentAt },
+    pacing: { ...state.pacing, lastPatchAt: now },
   };
 }
 
@@ -129,6 +134,17 @@ export function putAside(state: State, candidate: Candidate, aside: Aside): Stat
   }
   const blocked = { ...identityOf(candidate), ...standingOf(candidate), ...aside.block };
   return { ...rest, blocked: [...rest.blocked.filter((each) => !isSame(each, candidate)), blocked] };
+}
+
+/** The state with what a pass puts aside; as it was if the candidates were found under something else than these. */
+export function putAllAside(
+  state: State,
+  asides: ReadonlyMap<Candidate, Aside>,
+  foundUnder: Queue['configFingerprint'],
+): State {
+  return state.queue.configFingerprint === foundUnder
+    ? [...asides].reduce((next, [candidate, aside]) => putAside(next, candidate, aside), state)
+    : state;
 }
 
 /** Candidates whose time has come again, back in the queue. */

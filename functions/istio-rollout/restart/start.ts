@@ -2,8 +2,8 @@ import { Failure } from '../../../lib/function/failure.ts';
 import type { Pass } from '../pass.ts';
 import { evaluate } from '../scan/scan.ts';
 import { backoffMs } from '../state/pending.ts';
-import { identityOf, type Candidate, type Wait } from '../state/state.ts';
-import { begun, intentOf, isBegun, paceEnd, putAside, woken, type Aside } from './begin.ts';
+import { identityOf, type Candidate, type Queue, type Wait } from '../state/state.ts';
+import { begun, intentOf, isBegun, paceEnd, putAllAside, woken, type Aside } from './begin.ts';
 import { carryOut } from './carry-out.ts';
 import { reasonAgainst } from './obstacle.ts';
 import { inOrder } from './order.ts';
@@ -16,10 +16,10 @@ export async function startRestarts(pass: Pass): Promise<void> {
   if (config.DRY_RUN) {
     return;
   }
-  await store.update((state) => woken(state, now()));
+  const { queue } = await store.update((state) => woken(state, now()));
   const asides = new Map<Candidate, Aside>();
   const trouble = await tryAll(pass, asides);
-  await writeAsides(pass, asides);
+  await writeAsides(pass, asides, queue);
   if (trouble !== undefined) {
     throw trouble;
   }
@@ -80,7 +80,7 @@ async function tryRestart(pass: Pass, candidate: Candidate): Promise<Aside | und
     return aside ?? { drop: true };
   }
   const intent = intentOf(candidate, finding, { config, now: now(), by });
-  await store.update((state) => begun(state, intent, config));
+  await store.update((state) => begun(state, intent, { config, now: now() }));
   if (!isBegun(store.state(), intent)) {
     return undefined;
   }
@@ -97,11 +97,15 @@ function afterTrouble({ context, now }: Pass, candidate: Candidate, { message }:
 }
 
 /** Written together, and only where something is new: waiting costs no writes. */
-async function writeAsides({ store, tell }: Pass, asides: ReadonlyMap<Candidate, Aside>): Promise<void> {
+async function writeAsides(
+  { store, tell }: Pass,
+  asides: ReadonlyMap<Candidate, Aside>,
+  { configFingerprint }: Queue,
+): Promise<void> {
   const fresh = [...asides].filter(
     ([candidate, aside]) => !('wait' in aside) || !isSameWait(candidate.wait, aside.wait),
   );
-  await store.update((state) => fresh.reduce((next, [candidate, aside]) => putAside(next, candidate, aside), state));
+  await store.update((state) => putAllAside(state, new Map(fresh), configFingerprint));
   const deferred = fresh.flatMap(([candidate, aside]) =>
     'wait' in aside && aside.wait.code !== candidate.wait?.code ? [{ candidate, ...aside }] : [],
   );
