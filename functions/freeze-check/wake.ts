@@ -70,19 +70,28 @@ function isReadable<T extends Policy>(kind: PolicyKind, policy: T | undefined): 
 
 /** Its labels may have brought it under a policy, or out of one. */
 async function onNamespace(context: Context<Config>, { subjects }: Wake): Promise<void> {
-  for (const { name } of subjects) {
-    await reconcileAt(context, heldKinds(context.config), { namespace: name });
-  }
+  await forEach(subjects, ({ name }) => reconcileAt(context, heldKinds(context.config), { namespace: name }));
 }
 
 /** CronJobs change with each of their runs: nearly always a look at the object and the snapshot is enough. */
 async function onObject(context: Context<Config>, { subjects }: Wake): Promise<void> {
-  for (const { kind: wanted, namespace = '', name } of subjects) {
+  await forEach(subjects, async ({ kind: wanted, namespace = '', name }) => {
     const kind = heldKinds(context.config).find(({ resource }) => resource.kind === wanted);
     const object = kind && (await context.kube.get(kind.resource, { namespace, name }));
     if (kind !== undefined && object !== undefined && (await mayConcern(context, kind, object))) {
       await reconcileAt(context, [kind], { namespace, name });
     }
+  });
+}
+
+/** One after the other, whatever becomes of those before; the first that failed is told. */
+async function forEach(subjects: readonly Subject[], handle: (subject: Subject) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const subject of subjects) {
+    await handle(subject).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) {
+    throw failures[0];
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { cronJobs, events, namespaces } from '../../lib/kube/resource.ts';
+import { until } from '../../lib/source/testing/until.ts';
 import { changeFreezes, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
 import { cronJob, freeze, namespaceNamed, nightly, suspending } from './objects.ts';
 import { lasting, openWorld, type Replica, type World } from './world.ts';
@@ -266,6 +267,24 @@ describe('CronJobs in a freeze', () => {
 
     expect(seen).toEqual([true, false, true, false]);
     expect(ownAnnotations('report')).toEqual({});
+  });
+
+  it('are suspended on their event although another’s, which waited with it, fails', async () => {
+    await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
+    await replica.tick();
+    const [slow, stubborn, report] = [cronJob('slow'), cronJob('stubborn'), cronJob('report')];
+    for (const job of [slow, stubborn, report]) {
+      await world.create(cronJobs, job);
+    }
+    const { faults } = world.sandbox;
+    faults.add({ verb: 'get', name: 'slow', times: 1, effect: { do: 'delay', ms: 300 } });
+    faults.add({ verb: 'get', name: 'stubborn', effect: { do: 'refuse', status: 503 } });
+
+    const busy = replica.tell('add', cronJobs, slow);
+    await until(() => faults.fired.length > 0, 'it is busy');
+    await Promise.all([busy, replica.tell('add', cronJobs, stubborn), replica.tell('add', cronJobs, report)]);
+
+    expect([suspendOf('stubborn'), suspendOf('report')]).toEqual([false, true]);
   });
 
   it('are suspended where others can’t be, and the policy says which could not', async () => {
