@@ -3,11 +3,11 @@ import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
 import { annotated, annotationOf, ownAnnotations, ownerLabels } from './annotation.ts';
 import type { Config } from './config.ts';
 import { countRollback } from './metrics.ts';
+import { isMassRemoval } from './pass.ts';
 import { writeConfigMap } from './patch.ts';
 import type { Policy } from './policy.ts';
-import { lastGoodName, ownKeys, shardName, type Shard } from './shard.ts';
-import type { Layout, ReadState } from './state.ts';
-import { upTo } from './store.ts';
+import { claimedHosts, lastGoodName, ownKeys, shardName, type Shard } from './shard.ts';
+import { readShards, upTo } from './store.ts';
 import { drop } from './sweep.ts';
 
 /** Copies rules that CoreDNS has taken, each shard beside itself; what is copied already costs nothing. */
@@ -31,51 +31,68 @@ function copyOf(object: ConfigMap, index: number, policy: Policy): Parameters<ty
   };
 }
 
-interface Refused {
-  readonly state: ReadState;
-  readonly shards: ReadonlyMap<number, Shard>;
-  readonly at: Date;
-}
-
 /**
- * Puts the copies back, and answers with how rules are spread then; undefined where nothing was ever proven. Whoever dies in the middle has written rules that are
- * not those of the state: the next full pass writes what is wanted, and CoreDNS has one more chance to refuse it.
+ * The copies of all shards. Undefined where nothing was ever proven, and where so many of the hosts that are served would go
+ * with the refused rules that DNS is better off with a CoreDNS that goes on with what it has loaded.
  */
-export async function restoreLastGood(
+export async function findLastGood(
   context: Context<Config>,
   policy: Policy,
-  { state, shards, at }: Refused,
-): Promise<Layout | undefined> {
-  const { kube, config } = context;
+  shards: ReadonlyMap<number, Shard>,
+): Promise<ReadonlyMap<number, ConfigMap> | undefined> {
   const [first] = (await readLastGood(context, policy, 1)).values();
   const count = Number(annotationOf(first, 'of') ?? 0);
   const copies = await readLastGood(context, policy, count);
   if (first === undefined || copies.size < count) {
     return undefined;
   }
+  const kept = new Set([...copies].flatMap(([index, copy]) => claimedHosts(copy, index, policy)));
+  const served = new Set([...shards].flatMap(([index, { object }]) => claimedHosts(object, index, policy)));
+  const missing = [...served].filter((host) => !kept.has(host));
+  return isMassRemoval(missing.length, served.size, policy) ? undefined : copies;
+}
+
+interface Restoring {
+  readonly copies: ReadonlyMap<number, ConfigMap>;
+  readonly shards: ReadonlyMap<number, Shard>;
+  /** When it began: who goes on with it writes nothing twice. */
+  readonly since: string;
+}
+
+/** Puts the copies back. */
+export async function restoreLastGood(
+  context: Context<Config>,
+  policy: Policy,
+  { copies, shards, since }: Restoring,
+): Promise<void> {
+  const further = await readShards(
+    context,
+    policy,
+    [...copies.keys()].filter((index) => !shards.has(index)),
+  );
+  const present = new Map([...shards, ...further]);
   const steps = [...copies].reverse().flatMap(([index, copy]) => {
-    const annotations = { ...ownAnnotations(copy), ...annotated({ 'changed-at': at.toISOString() }) };
+    const annotations = { ...ownAnnotations(copy), ...annotated({ 'changed-at': since }) };
     const content = { ...copyOf(copy, index, policy), name: shardName(policy, index), annotations };
-    return writeConfigMap(shards.get(index)?.object, content, 'CoreDNS refused its successor') ?? [];
+    return writeConfigMap(present.get(index)?.object, content, 'CoreDNS refused its successor') ?? [];
   });
-  await kube.run({ steps });
+  await context.kube.run({ steps });
   await drop(
     context,
-    [...shards.values()].flatMap(({ index, object }) => (index < count ? [] : (object ?? []))),
+    [...shards].flatMap(([index, { object }]) => (copies.has(index) ? [] : (object ?? []))),
   );
-  countRollback(context);
-  if (config.EMIT_EVENTS) {
-    const note = 'CoreDNS refused to reload with these rules; the last that it took are back';
-    const event = {
-      do: 'event',
-      about: shards.get(0)?.object ?? first,
-      type: 'Warning',
-      reason: 'RolledBack',
-      note,
-    } as const;
-    await kube.run({ steps: [{ ...event, occasion: at.toISOString() }] });
+  if (steps.length > 0) {
+    countRollback(context);
   }
-  return { shards: count, buckets: state.layout.buckets };
+  const about = present.get(0)?.object;
+  if (context.config.EMIT_EVENTS && about !== undefined) {
+    await tell(context, about, since);
+  }
+}
+
+async function tell({ kube }: Context<Config>, about: ConfigMap, occasion: string): Promise<void> {
+  const note = 'CoreDNS refused to reload with these rules; the last that it took are back';
+  await kube.run({ steps: [{ do: 'event', about, type: 'Warning', reason: 'RolledBack', note, occasion }] });
 }
 
 export async function readLastGood(

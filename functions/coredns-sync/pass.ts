@@ -124,9 +124,7 @@ interface Brake {
 function removalBrake({ policy, state, shards, now }: Seen, asked: ReadonlySet<string>): Brake {
   const served = new Set(shards.flatMap((shard) => hostsIn(shard, policy)));
   const missing = [...served].filter((host) => !asked.has(host)).sort(compareBytes);
-  const { MAX_REMOVAL_PERCENT, ALLOW_MASS_REMOVAL } = policy.config;
-  const many = missing.length > fewHosts && missing.length * 100 > served.size * MAX_REMOVAL_PERCENT;
-  if (!many || ALLOW_MASS_REMOVAL) {
+  if (!isMassRemoval(missing.length, served.size, policy)) {
     return { holds: false, removal: undefined, message: '' };
   }
   const digest = createHash('sha256').update(missing.join()).digest('hex').slice(0, 16);
@@ -138,6 +136,12 @@ function removalBrake({ policy, state, shards, now }: Seen, asked: ReadonlySet<s
     removal: confirmed ? undefined : agrees ? state.removal : { digest, at: now.toISOString() },
     message,
   };
+}
+
+/** So many of the hosts that are served may not go without further ado. */
+export function isMassRemoval(missing: number, served: number, { config }: Policy): boolean {
+  const many = missing > fewHosts && missing * 100 > served * config.MAX_REMOVAL_PERCENT;
+  return many && !config.ALLOW_MASS_REMOVAL;
 }
 
 /** The hosts that a shard serves now; of one that we did not write, those of its exact rules. */

@@ -21,6 +21,8 @@ export interface ReloadWatch {
   readonly good?: string;
   /** Digest of rules that it refused: the same are not written again. */
   readonly refused?: string;
+  /** Since when those that it took last are put back; gone when they are. */
+  readonly restoring?: string;
   /** It refuses its configuration, though the rules were those that it took: until it reloads, no rules are to blame. */
   readonly failing?: true;
   /** No pod said anything at the last look. */
@@ -37,10 +39,11 @@ export interface Look {
 }
 
 /** `good`: these are rules to come back to. `refused`: come back to those now. */
-export interface Verdict {
-  readonly verdict: 'good' | 'refused' | 'waiting';
-  readonly watch: ReloadWatch;
-}
+export type Verdict =
+  | { readonly verdict: 'good' | 'waiting'; readonly watch: ReloadWatch }
+  | { readonly verdict: 'refused'; readonly watch: Rollback };
+
+export type Rollback = ReloadWatch & Required<Pick<ReloadWatch, 'refused' | 'restoring'>>;
 
 /** A volume shows a change within a minute and a half, and CoreDNS looks at its files every half a minute. */
 const takenAfterMs = 180_000;
@@ -76,6 +79,9 @@ export function judgeReload(before: Reloads, after: Reloads): 'taken' | 'refused
 
 /** What a further look tells. Rules are blamed for a failure only while nobody has seen CoreDNS take them. */
 export function followReload(watch: ReloadWatch | undefined, look: Look): Verdict {
+  if (watch?.refused !== undefined && (watch.restoring !== undefined || watch.refused === look.rules)) {
+    return rollback(watch, watch.refused, watch.restoring ?? look.at.toISOString()); // begun or not, it has yet to be done
+  }
   if (Object.keys(look.pods).length === 0) {
     return { verdict: 'waiting', watch: { ...(watch ?? { pods: {} }), silent: true } };
   }
@@ -97,12 +103,16 @@ function follow(watch: ReloadWatch, look: Look): Verdict {
   if (outcome === 'refused') {
     return failing === true || look.rules === watch.good
       ? { verdict: 'waiting', watch: { ...calm, pods: look.pods, failing: true } }
-      : { verdict: 'refused', watch: { ...calm, pods: look.pods, refused: look.rules } };
+      : rollback({ ...calm, pods: look.pods }, look.rules, look.at.toISOString());
   }
   if (failing === true && outcome === 'waiting') {
     return { verdict: 'waiting', watch };
   }
   return isOld(look) ? { verdict: 'good', watch: proven(calm, look) } : { verdict: 'waiting', watch: calm };
+}
+
+function rollback(watch: ReloadWatch, refused: string, restoring: string): Verdict {
+  return { verdict: 'refused', watch: { ...watch, refused, restoring } };
 }
 
 /** Every CoreDNS has seen them. That it runs another configuration than before does not tell that: others change it too. */

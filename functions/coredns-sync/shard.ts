@@ -17,7 +17,7 @@ import {
   type Rendering,
   type RenderMode,
 } from './render.ts';
-import { compareBytes } from './rule.ts';
+import { compareBytes, hostKey } from './rule.ts';
 
 /**
  * A rules ConfigMap: the text that CoreDNS imports and, beside it, the claims that the text comes from. Both are one write,
@@ -39,9 +39,9 @@ function claimsKey({ config }: Policy, index: number): string {
 }
 
 /** Wildcards must be in the file that CoreDNS imports last, which is that of shard 0. */
-export function shardOf(hostKey: string, shards: number): number {
+export function shardOf(host: string, shards: number): number {
   // Salted: the renderer groups hosts by the same hash, and a group must not depend on the number of shards.
-  return hostKey.startsWith('*') ? 0 : stableHash(`shard ${hostKey}`) % shards;
+  return host.startsWith('*') ? 0 : stableHash(`shard ${host}`) % shards;
 }
 
 export function shardName({ rulesName }: Policy, index: number): string {
@@ -68,6 +68,11 @@ export function readShard(index: number, object: ConfigMap | undefined, policy: 
 /** The rules as they are, whoever wrote them. */
 export function rulesIn(object: ConfigMap | undefined, index: number, { config }: Policy): string {
   return object?.data?.[shardKey(config.DYNAMIC_CONFIG_KEY, index)] ?? '';
+}
+
+/** The hosts that its claims name, be they of other settings or not. */
+export function claimedHosts(object: ConfigMap | undefined, index: number, policy: Policy): readonly string[] {
+  return (parseClaims(object?.data?.[claimsKey(policy, index)] ?? '') ?? []).map(hostKey);
 }
 
 /** `<name>-lkg`: where the rules are kept that CoreDNS took last. */

@@ -99,6 +99,44 @@ describe('with VERIFY_RELOAD', () => {
     expect(metrics).toContain('kube_reflex_coredns_sync_rollbacks_total 1');
   });
 
+  it.each([
+    ['ends before the rules are back', { name: rulesName, effect: { do: 'refuse', status: 500 } }],
+    [
+      'is overtaken by a write of the state',
+      { name: 'coredns-sync-state', times: 1, effect: { do: 'refuse', status: 409 } },
+    ],
+  ] as const)('a rollback that %s is carried on', async (_, fault) => {
+    await open();
+    await refuse('bad.example.com');
+    const recover = world.sandbox.faults.add({ verb: 'patch', ...fault });
+    clock.turn(5 * minutes);
+    await world.tick();
+    const struck = world.sandbox.faults.fired.length;
+    recover();
+    await tickLater();
+
+    expect(struck).toBeGreaterThan(0);
+    expect(world.lines()).toEqual([lineOf('api.example.com')]);
+    expect(world.conditions()).toHaveProperty('RolledBack');
+    expect(lastGood()?.data?.['dynamic.server']).not.toContain('bad.example.com');
+  });
+
+  it('rules that lack most of the hosts do not come back', async () => {
+    await open();
+    await world.ingress(
+      'many',
+      Array.from({ length: 20 }, (_, index) => `host-${index}.example.com`),
+    );
+    await refuse('bad.example.com');
+    await tickLater();
+    await world.tell('add', 'many');
+    failed += 1;
+    await tickLater();
+
+    expect(world.lines()).toHaveLength(22);
+    expect(world.conditions()).toHaveProperty('ReloadFailed');
+  });
+
   it('other rules than the refused ones are tried, and end the matter when CoreDNS takes them', async () => {
     await open();
     await refuse('bad.example.com');
@@ -149,9 +187,9 @@ describe('with VERIFY_RELOAD', () => {
   ] as const)('rules %s are neither kept nor replaced, whatever CoreDNS says of them', async (_, part, values) => {
     await open();
     await refuse('bad.example.com');
-    const foreign = structuredClone(world.rules()) as ConfigMap;
-    Object.assign(foreign.metadata?.[part] ?? {}, values);
-    await world.sandbox.api.update(configMaps, foreign);
+    const { metadata, ...content } = world.rules() ?? {};
+    const theirs = { ...metadata, [part]: { ...metadata?.[part], ...values } };
+    await world.sandbox.api.update(configMaps, { ...content, metadata: theirs });
     const [rules, copy] = [world.rules(), lastGood()];
     await tickLater();
     await tickLater();

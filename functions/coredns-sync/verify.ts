@@ -5,13 +5,13 @@ import { inParallel } from '../../lib/work/in-parallel.ts';
 import type { Config } from './config.ts';
 import type { Dns } from './dns.ts';
 import { metricsPort } from './integration/metrics-port.ts';
-import { keepLastGood, restoreLastGood } from './last-good.ts';
+import { findLastGood, keepLastGood, restoreLastGood } from './last-good.ts';
 import { memoryOf } from './memory.ts';
 import type { Policy } from './policy.ts';
-import { followReload, parseReload, rulesDigest, type Reload, type Reloads } from './reload.ts';
+import { followReload, parseReload, rulesDigest, type Reload, type Reloads, type Rollback } from './reload.ts';
 import { compareBytes } from './rule.ts';
 import { changedAt, filesIn, isNewer, type Shard } from './shard.ts';
-import { readState, writeState } from './state.ts';
+import { readState, writeState, type ReadState } from './state.ts';
 import { readShards, upTo } from './store.ts';
 
 const patienceMs = 2_000;
@@ -37,19 +37,37 @@ export async function verifyReload(context: Context<Config>, policy: Policy, dns
     at,
     changedAt: lastChange([...shards.values()]),
   });
+  if (verdict === 'refused') {
+    await rollBack(context, policy, { state, shards, watch });
+    return;
+  }
   if (verdict === 'good') {
     await keepLastGood(context, policy, [...shards.values()]);
   }
-  if (verdict === 'refused') {
-    const layout = await restoreLastGood(context, policy, { state, shards, at });
-    const { refused: _refused, ...unmoved } = watch;
-    const changes =
-      layout === undefined ? { reload: { ...unmoved, failing: true as const } } : { layout, reload: watch };
-    memoryOf(context).known = undefined;
-    await writeState(context, state, changes);
+  await writeState(context, state, { reload: watch });
+}
+
+interface Refused {
+  readonly state: ReadState;
+  readonly shards: ReadonlyMap<number, Shard>;
+  readonly watch: Rollback;
+}
+
+/** The intent comes first: where it is not carried out to the end, the next pass goes on with it. */
+async function rollBack(context: Context<Config>, policy: Policy, { state, shards, watch }: Refused): Promise<void> {
+  memoryOf(context).known = undefined;
+  const { restoring, ...restored } = watch;
+  const copies = await findLastGood(context, policy, shards);
+  if (copies === undefined) {
+    const { refused: _refused, ...unmoved } = restored;
+    await writeState(context, state, { reload: { ...unmoved, failing: true } });
     return;
   }
   await writeState(context, state, { reload: watch });
+  await restoreLastGood(context, policy, { copies, shards, since: restoring });
+  const now = await readState(context);
+  const layout = { shards: copies.size, buckets: now.layout.buckets };
+  await writeState(context, now, { layout, reload: restored });
 }
 
 /** Undefined where somebody may have changed them without saying so. */
