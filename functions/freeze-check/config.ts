@@ -35,7 +35,7 @@ const deciding = {
   ),
   GITOPS_GROUPS: withDefault(
     list({
-      about: 'groups that get the short message which GitOps tools show',
+      about: 'groups of GitOps tools: they get the short message that these show, and never pass by giving a reason',
       example: 'system:serviceaccounts:argocd',
       item: name,
     }),

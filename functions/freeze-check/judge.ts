@@ -8,7 +8,7 @@ import type { Config } from './config.ts';
 import { decide, type Decision, type Question } from './decide.ts';
 import type { Policies } from './policies.ts';
 import type { TargetKind } from './policy.ts';
-import { inTime } from './reading.ts';
+import { inTime, judgedInTime } from './reading.ts';
 import { goesBack } from './rollback.ts';
 import { currentNamespace, currentPolicies } from './snapshot.ts';
 
@@ -68,20 +68,30 @@ async function judgeReadable(
     return { is: 'foreign' };
   }
   try {
-    const change = typeof asked === 'string' ? await scaleOf(asked, { namespace, name }, context) : asked;
-    return await judgeChange(change, { ...request, namespace }, context);
+    return await judgedInTime(context, judgeIn({ namespace, name }, asked, request, context));
   } catch (error) {
     context.log.error({ err: error, uid: request.uid, namespace }, 'not judged');
     return { is: 'error', code: 500, message: `freeze-check: ${error instanceof Error ? error.message : 'failed'}` };
   }
 }
 
-/** A scale carries no labels, so the workload is read. */
-async function scaleOf(
-  kind: TargetKind,
-  place: { readonly namespace: string; readonly name: string },
+async function judgeIn(
+  place: Place,
+  asked: Change | TargetKind,
+  request: AdmissionRequest,
   context: Context<Config>,
-): Promise<Change> {
+): Promise<Judgement> {
+  const change = typeof asked === 'string' ? await scaleOf(asked, place, context) : asked;
+  return judgeChange(change, { ...request, namespace: place.namespace }, context);
+}
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A scale carries no labels, so the workload is read. */
+async function scaleOf(kind: TargetKind, place: Place, context: Context<Config>): Promise<Change> {
   const resource: Resource = kind === 'Deployment' ? deployments : statefulSets;
   const workload = await inTime(context, context.kube.get(resource, place), `${kind} ${place.name}`);
   if (workload?.metadata === undefined) {

@@ -49,6 +49,22 @@ describe('while the API server does not answer', () => {
     expect(next).toMatchObject({ allowed: false, status: { code: 403 } });
   });
 
+  it('reads that follow each other, each fast enough, are refused in time when they are too slow together', async () => {
+    await world.edit(deployments, { name: 'web', namespace: 'prod' }, ({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: { ...metadata, annotations: { 'freeze-check.kube-reflex.dev/bypass-reason': 'outage' } },
+    }));
+    gate = await openGate(world, { environment: { WEBHOOK_TIMEOUT_SECONDS: '2' } });
+    for (const resource of ['deployments', 'changefreezes', 'subjectaccessreviews']) {
+      world.sandbox.faults.add({ resource, effect: { do: 'delay', ms: 700 } });
+    }
+
+    const { ms, ...answer } = await timed(scale);
+
+    expect(answer).toMatchObject({ allowed: false, status: { code: 500 } });
+    expect(ms).toBeLessThan(2_000);
+  });
+
   it('FC-61 exceptions that hang are none: the change is refused as in a freeze without them', async () => {
     gate = await openGate(world, { environment: { WEBHOOK_TIMEOUT_SECONDS: '2' } });
     world.sandbox.faults.add({ resource: 'freezeexceptions', effect: { do: 'hang' } });
