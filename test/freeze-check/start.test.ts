@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { changeFreezes } from '../../functions/freeze-check/policy.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
@@ -22,12 +23,16 @@ interface Line {
 
 /** A place of its own, so that nobody else writes the kubeconfig that is read here. */
 let directory: string;
+let child: ChildProcessByStdio<null, Readable, null> | undefined;
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'kube-reflex-start-'));
   symlinkSync(resolve('functions'), join(directory, 'functions'));
 });
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => {
+  child?.kill('SIGKILL');
+  rmSync(directory, { recursive: true });
+});
 
 async function createInSandbox(name: string): Promise<number> {
   const transport = createTransport(kubeconfigAccess(readFileSync(join(directory, '.sandbox/kubeconfig'), 'utf8')));
@@ -41,7 +46,10 @@ async function createInSandbox(name: string): Promise<number> {
 describe('npm start with freeze-check', () => {
   it('refuses a rollout, and suspends a CronJob under a freeze that refuses everybody else to change it', async () => {
     const ports = ['--port', '0', '--tls-port', '0', '--api-port', '0'];
-    const child = spawn(process.execPath, [resolve('lib/cli/start.ts'), ...ports, 'freeze-check'], { cwd: directory });
+    child = spawn(process.execPath, [resolve('lib/cli/start.ts'), ...ports, 'freeze-check'], {
+      cwd: directory,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     let denied: Line | undefined;
     let held: Line | undefined;
     for await (const text of createInterface({ input: child.stdout })) {
@@ -56,7 +64,6 @@ describe('npm start with freeze-check', () => {
         expect(await createInSandbox('all-cron-jobs')).toBe(201);
       }
     }
-    child.kill('SIGKILL');
 
     expect(denied).toMatchObject({ name: 'web', user: 'admin', policy: 'ChangeFreeze/long-holiday' });
     expect(held).toMatchObject({ name: 'report', why: expect.stringContaining('held by ChangeFreeze/') });
