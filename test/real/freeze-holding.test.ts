@@ -69,23 +69,32 @@ describe('a freeze over real objects, by processes that die', () => {
     async () => {
       const crowd = await makeCrowd(site.client, 1, 1);
       const made = await crowd.now();
-      const died: boolean[] = [];
+      const deaths = { start: 0, end: 0 };
+      const whole: { start?: number; end?: number } = {};
 
-      for (let atWrite = 1; died.at(-1) !== false; atWrite += 1) {
-        await begin();
-        died.push(await (await startMortal({ atWrite, when: 'after' }))());
+      /** Counts the death, or the writes of one who lived to do them all. */
+      async function sweep(turn: 'start' | 'end', death: Death): Promise<void> {
+        if (await (await startMortal(death))()) {
+          deaths[turn] += 1;
+        } else {
+          whole[turn] = proxy.writes();
+        }
         await tickUntilDone(steady);
+      }
+
+      for (let atWrite = 1; whole.start === undefined || whole.end === undefined; atWrite += 1) {
+        await begin();
+        await sweep('start', { atWrite, when: 'after' });
         expect([atWrite, await crowd.held()]).toEqual([atWrite, crowd.size]);
         await end();
-        died.push(await (await startMortal({ atWrite, when: 'before' }))());
-        await tickUntilDone(steady);
+        await sweep('end', { atWrite, when: 'before' });
         expect([atWrite, await crowd.now()]).toEqual([atWrite, made]);
         expect(await writesTo(site.cluster)).toEqual({ cronjobs: [2 * atWrite], applications: [2 * atWrite] });
         await site.remove(holiday);
       }
 
-      // Two objects, two Events and a status: fewer where a death met two writes at once.
-      expect(died.filter((each) => each).length).toBeGreaterThan(5);
+      expect(deaths).toEqual(whole);
+      expect(deaths).toEqual({ start: 5, end: 5 }); // two objects, two Events and a status
     },
     patience,
   );
