@@ -36,6 +36,9 @@ const keepAliveMs = 120_000;
 /** A connection that was made just before the port closed has so long to bring its request. */
 const silenceMs = 1_000;
 
+/** Until its handshake is done a connection belongs to nobody who could cut it, and closing waits for it. */
+const handshakeMs = 10_000;
+
 /** Said again at each renewal: what is left out there falls back to Node's own defaults. */
 const tlsRules = { minVersion: 'TLSv1.3' } as const;
 
@@ -67,10 +70,18 @@ export async function openFront({ port, host, tls, answer, closingMs = 60_000 }:
     }
   }
 
-  function cutSilent(): void {
-    for (const socket of silent) {
-      socket.destroy();
+  function accept(socket: Socket): void {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+    if (!server.listening) {
+      cutUnlessHeard(socket); // its handshake took until now
     }
+  }
+
+  /** Has so long to bring a request, now that the port is closed. */
+  function cutUnlessHeard(socket: Socket): void {
+    const late = setTimeout(() => silent.has(socket) && socket.destroy(), silenceMs);
+    socket.once('close', () => clearTimeout(late));
   }
 
   async function close(): Promise<void> {
@@ -78,17 +89,16 @@ export async function openFront({ port, host, tls, answer, closingMs = 60_000 }:
     const { promise, resolve } = Promise.withResolvers<void>();
     server.close(() => resolve());
     server.closeIdleConnections();
-    const timers = [setTimeout(cutSilent, silenceMs), setTimeout(() => server.closeAllConnections(), closingMs)];
+    silent.forEach(cutUnlessHeard);
+    const timer = setTimeout(() => server.closeAllConnections(), closingMs);
     await promise;
-    timers.forEach(clearTimeout);
+    clearTimeout(timer);
   }
 
-  const secure = tls === undefined ? undefined : https.createServer({ ...tlsRules, ...tls }, serve);
+  const handshakeTimeout = Math.min(handshakeMs, closingMs);
+  const secure = tls === undefined ? undefined : https.createServer({ ...tlsRules, ...tls, handshakeTimeout }, serve);
   const server = secure ?? http.createServer(serve);
-  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
-  });
+  server.on(tls === undefined ? 'connection' : 'secureConnection', accept);
   server.keepAliveTimeout = keepAliveMs;
   server.headersTimeout = keepAliveMs + 5_000;
   server.requestTimeout = 300_000;
