@@ -110,10 +110,8 @@ function reloadCondition({ VERIFY_RELOAD }: Config, { reload }: State): Conditio
   if (!VERIFY_RELOAD || reload === undefined) {
     return {};
   }
-  if (reload.silent === true) {
-    return {
-      ReloadUnknown: 'no pod of CoreDNS tells of its reloads; prometheus must listen on the address of the pod',
-    };
+  if (reload.silent !== undefined) {
+    return { ReloadUnknown: reload.silent };
   }
   return reload.failing === true
     ? { ReloadFailed: 'CoreDNS refuses its configuration; it runs with an older one, and would not start with this' }

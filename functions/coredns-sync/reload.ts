@@ -25,8 +25,8 @@ export interface ReloadWatch {
   readonly restoring?: string;
   /** It refuses its configuration, though the rules were those that it took: until it reloads, no rules are to blame. */
   readonly failing?: true;
-  /** No pod said anything at the last look. */
-  readonly silent?: true;
+  /** Why nothing was heard at the last look. */
+  readonly silent?: string;
 }
 
 export interface Look {
@@ -83,13 +83,19 @@ export function followReload(watch: ReloadWatch | undefined, look: Look): Verdic
     return rollback(watch, watch.refused, watch.restoring ?? look.at.toISOString()); // begun or not, it has yet to be done
   }
   if (Object.keys(look.pods).length === 0) {
-    return { verdict: 'waiting', watch: { ...(watch ?? { pods: {} }), silent: true } };
+    return { verdict: 'waiting', watch: unheard(watch, noAnswer) };
   }
   if (watch === undefined) {
     return { verdict: 'waiting', watch: { pods: look.pods } };
   }
   const { silent: _silent, ...heard } = watch;
   return follow({ ...heard, pods: { ...look.pods, ...stillThere(watch.pods, look.pods) } }, look);
+}
+
+const noAnswer = 'no pod of CoreDNS tells of its reloads; prometheus must listen on the address of the pod';
+
+export function unheard(watch: ReloadWatch | undefined, why: string): ReloadWatch {
+  return { ...(watch ?? { pods: {} }), silent: why };
 }
 
 /** What pods that are there now said at the last look: from then on their failures count. */

@@ -208,4 +208,18 @@ describe('with VERIFY_RELOAD', () => {
     expect(world.conditions()).toHaveProperty('ReloadUnknown');
     expect(world.lines()).toContain(lineOf('more.example.com'));
   });
+
+  it.each([
+    ['the pods', { verb: 'list', resource: 'pods' }],
+    ['the copies', { verb: 'get', name: `${rulesName}-lkg` }],
+  ])('rules are written also where %s may not be read', async (_, subject) => {
+    await open();
+    world.sandbox.faults.add({ ...subject, effect: { do: 'refuse', status: 403 } });
+    await world.ingress('more', ['more.example.com']);
+    await tickLater();
+    await tickLater();
+
+    expect(world.lines()).toContain(lineOf('more.example.com'));
+    expect(world.conditions()['ReloadUnknown']).toContain('forbidden');
+  });
 });

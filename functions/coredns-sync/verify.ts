@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Context } from '../../lib/function/define.ts';
+import { Refusal } from '../../lib/kube/refusal.ts';
 import { pods as podKind } from '../../lib/kube/resource.ts';
 import { inParallel } from '../../lib/work/in-parallel.ts';
 import type { Config } from './config.ts';
@@ -8,7 +9,7 @@ import { metricsPort } from './integration/metrics-port.ts';
 import { findLastGood, keepLastGood, restoreLastGood } from './last-good.ts';
 import { memoryOf } from './memory.ts';
 import type { Policy } from './policy.ts';
-import { followReload, parseReload, rulesDigest, type Reload, type Reloads, type Rollback } from './reload.ts';
+import { followReload, parseReload, rulesDigest, unheard, type Reload, type Reloads, type Rollback } from './reload.ts';
 import { compareBytes } from './rule.ts';
 import { changedAt, filesIn, isNewer, type Shard } from './shard.ts';
 import { readState, writeState, type ReadState } from './state.ts';
@@ -19,17 +20,28 @@ const atOnce = 8;
 
 /** With `VERIFY_RELOAD`: how did CoreDNS take the rules? Those it took are kept; when it refuses others, those come back. */
 export async function verifyReload(context: Context<Config>, policy: Policy, dns: Dns): Promise<void> {
-  const { config, kube } = context;
-  if (!config.VERIFY_RELOAD || config.RENDER_ONLY) {
+  if (!context.config.VERIFY_RELOAD || context.config.RENDER_ONLY) {
     return;
   }
+  try {
+    await lookAtReloads(context, policy, dns);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 403) {
+      throw error;
+    }
+    const state = await readState(context); // rules that nobody may verify are still to be written
+    await writeState(context, state, { reload: unheard(state.reload, error.message) });
+  }
+}
+
+async function lookAtReloads(context: Context<Config>, policy: Policy, dns: Dns): Promise<void> {
   const pods = await readReloads(context, dns);
   const state = await readState(context);
   const shards = await readShards(context, policy, upTo(state.layout.shards));
   if ([...shards.values()].some((shard) => shard.owner === 'other' || isNewer(shard))) {
     return; // rules that are not ours to write are not ours to keep, nor to bring back
   }
-  const at = kube.serverTime() ?? context.now();
+  const at = context.kube.serverTime() ?? context.now();
   const rules = rulesDigest([...shards.values()].map(({ index, object }) => [index, filesIn(object, index, policy)]));
   const { verdict, watch } = followReload(state.reload, {
     rules,
