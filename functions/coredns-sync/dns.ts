@@ -73,6 +73,7 @@ export async function observeDns(context: Context<Config>, last?: DnsFacts): Pro
     objects: {
       corefile,
       custom,
+      customHidden: forbidden.includes(`ConfigMap ${customConfigMap}`),
       deployment: running,
       nodeLocal: local ?? daemon,
       targets,

@@ -157,6 +157,15 @@ describe('managed clusters', () => {
     volumes: [{ name: 'custom', configMap: { name: 'coredns-custom', optional: true } }],
   });
 
+  it.each([
+    ['are known when it is not there', {}, undefined],
+    ['may hold anything when it may not be read', { customHidden: true }, ['file', 'hosts']],
+  ])('files of coredns-custom %s', (_, seen, occupied) => {
+    const { facts } = planIntegration(observe(k3s, { deployment: custom, ...seen }), options, hosts);
+
+    expect(facts.occupied).toEqual(occupied);
+  });
+
   it('CS-32 keep the rules under a key of coredns-custom; Corefile and Deployment stay', () => {
     const plan = planIntegration(observe(k3s, { deployment: custom }), options, hosts);
 

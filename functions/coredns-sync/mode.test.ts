@@ -181,6 +181,21 @@ describe('RENDER_MODE=zoneblocks', () => {
   });
 });
 
+describe('a mode with files of its own', () => {
+  it.each(['hosts', 'zone', 'zoneblocks'])('is not %s where the Corefile imports what nobody can see', async (mode) => {
+    const clock = turnedClock();
+    await open({ RENDER_MODE: mode }, '1.15.0', { clock });
+    const object = structuredClone(world.sandbox.api.get(configMaps, 'coredns', 'kube-system')) as ConfigMap;
+    const text = corefile().replace('    errors\n', '    errors\n    import /etc/coredns/theirs/*.conf\n');
+    await world.sandbox.api.update(configMaps, { ...object, data: { Corefile: text } } as ConfigMap);
+    clock.turn(200_000);
+    await world.tick();
+
+    expect(modeNow()).toBe('template');
+    expect(world.conditions()['RenderMode']).toContain('that we can not see');
+  });
+});
+
 describe('another mode', () => {
   it.each(['exact', 'zone'])('takes over from hosts without a trace: %s', async (mode) => {
     await open({ RENDER_MODE: 'hosts' });

@@ -15,7 +15,7 @@ export interface ModeQuestion {
   readonly shards: number;
   /** CoreDNS finds files of ours where we say. */
   readonly mounted: boolean;
-  /** Plugins that somebody else uses in a block that must answer. */
+  /** Plugins that somebody else uses, or may use, in a block that must answer. */
   readonly occupied: readonly string[];
   /** CoreDNS imports blocks of ours. */
   readonly blocks: boolean;
@@ -65,13 +65,17 @@ const obstacles: Readonly<Record<RenderMode, (question: Question) => string | un
   grouped: (question) => obstacleToRewriting(question) ?? obstacleToPatterns(question),
   template: () => undefined,
   hosts: ({ occupied }) =>
-    occupied.includes('hosts') ? 'a server block has a hosts plugin already, and can have only one' : undefined,
+    occupied.includes('hosts')
+      ? 'a server block, or a file that it imports and that we can not see, has a hosts plugin, and can have only one'
+      : undefined,
   zone: ({ occupied, version }) =>
     occupied.includes('file')
-      ? 'a server block has a file plugin already, which would begin to pass on what it denies'
+      ? 'a server block, or a file that it imports and that we can not see, has a file plugin: it would pass on what it denies'
       : obstacleOfAge(version, fileFallthrough, 'a zone that passes on other names needs'),
   zoneblocks: ({ blocks }) =>
-    blocks ? undefined : 'the Corefile does not import our blocks yet, or has no plain forward that they could use',
+    blocks
+      ? undefined
+      : 'the Corefile does not import our blocks yet, imports files that we can not see, or has no plain forward',
 };
 
 function obstacleToRewriting({ redispatch }: Question): string | undefined {

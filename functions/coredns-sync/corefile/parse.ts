@@ -1,4 +1,4 @@
-import { globMatches, hasWildcard, resolvePath } from './path.ts';
+import { globMatches, resolvePath } from './path.ts';
 import { startsLine, tokenize, type Token } from './token.ts';
 
 /** A configuration as CoreDNS would read it, with what is imported in place. */
@@ -6,7 +6,7 @@ export interface Configuration {
   readonly blocks: readonly ServerBlock[];
   /** Imports beside the blocks. */
   readonly imports: readonly Import[];
-  /** Imports of files that nobody showed us. */
+  /** Paths and patterns of imports that match no file that somebody showed us. */
   readonly unknown: readonly string[];
 }
 
@@ -201,8 +201,8 @@ function importedTokens(parser: Parser, argument: Token): readonly Token[] {
     throw new CorefileError('a pattern may contain one * and one ?', argument);
   }
   const matches = [...parser.files.keys()].filter((file) => globMatches(path, file)).sort();
-  if (matches.length === 0 && !hasWildcard(path)) {
-    parser.unknown.push(argument.text);
+  if (matches.length === 0) {
+    parser.unknown.push(path);
   }
   return matches.flatMap((file) => tokenize(parser.files.get(file) ?? '', file));
 }

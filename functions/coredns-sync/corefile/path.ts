@@ -5,10 +5,6 @@ export function resolvePath(pattern: string, file: string): string {
   return posix.isAbsolute(pattern) ? posix.normalize(pattern) : posix.join(posix.dirname(file), pattern);
 }
 
-export function hasWildcard(pattern: string): boolean {
-  return /[*?]/.test(pattern);
-}
-
 /** `*` and `?` stand for anything but a slash. */
 export function globMatches(pattern: string, path: string): boolean {
   const expression = pattern

@@ -47,13 +47,14 @@ export function rootBlockOf({
   );
 }
 
+/** Undefined also where a file that nobody showed us may have blocks for the same zones. */
 export function frameOf(
-  reading: Pick<Reading, 'configuration' | 'wanted'>,
+  reading: Pick<Reading, 'configuration' | 'wanted' | 'unseen'>,
   { clusterDomain }: Pick<IntegrationOptions, 'clusterDomain'>,
 ): BlockFrame | undefined {
   const root = rootBlockOf(reading);
   const lines = root === undefined ? undefined : sharedLines(root);
-  if (root === undefined || lines === undefined) {
+  if (root === undefined || lines === undefined || reading.unseen) {
     return undefined;
   }
   const key = root.keys.find((each) => zonesOf({ ...root, keys: [each] }).some(({ zone }) => zone === ''));

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { pointer, unchanged, type PatchStep } from '../../../lib/function/plan.ts';
 import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
 import type { OwnImport } from '../corefile/import.ts';
@@ -12,7 +13,7 @@ import {
 import { concerns, resolves, servingPort, zonesOf } from '../corefile/zone.ts';
 import { shardKey } from '../render.ts';
 import type { Host } from '../rule.ts';
-import { knownFiles } from './detect.ts';
+import { customDirectory, knownFiles } from './detect.ts';
 import type { DnsCondition, DnsObjects, IntegrationOptions } from './types.ts';
 
 /** The live Corefile and the blocks of it that must answer our hosts. */
@@ -24,6 +25,8 @@ export interface Reading {
   readonly wanted: (block: ServerBlock) => boolean;
   /** A wanted block can't resolve a target by itself. */
   readonly redispatch: boolean;
+  /** CoreDNS imports files that may hold anything: nobody showed them to us. */
+  readonly unseen: boolean;
 }
 
 export function readCorefile(
@@ -40,10 +43,17 @@ export function readCorefile(
   const files = knownFiles(observed.custom, observed.deployment);
   try {
     const configuration = parseCorefile(text, files);
-    return { text, files, configuration, ...select(configuration, options, hosts) };
+    const unseen = configuration.unknown.some((path) => !isShown(path, observed, options));
+    return { text, files, configuration, unseen, ...select(configuration, options, hosts) };
   } catch (error) {
     return invalid(error);
   }
+}
+
+/** In our own directory or in that of `coredns-custom` there is nothing but what we know. */
+function isShown(path: string, { customHidden, deployment }: DnsObjects, { mountPath }: IntegrationOptions): boolean {
+  const directory = posix.dirname(path);
+  return directory === mountPath || (customHidden !== true && directory === customDirectory(deployment));
 }
 
 export function isReading(outcome: Reading | DnsCondition): outcome is Reading {

@@ -21,7 +21,7 @@ export function factsOf(
   const placement = placementOf(blocks, observed, options);
   const mode = modeOf(placement, options);
   const ownBlocks = observeBlocks(reading, observed, options);
-  const occupied = occupiedIn(blocks);
+  const occupied = reading.unseen ? contested : occupiedIn(blocks);
   return {
     ...blindFacts(observed, mount, options),
     ...(occupied.length === 0 ? {} : { occupied }),
@@ -68,9 +68,11 @@ function addressesOf({ targets, last }: DnsObjects, options: IntegrationOptions)
   );
 }
 
-/** Plugins of others that ours would collide with. */
+/** Plugins of which ours would collide with those of others. */
+const contested: readonly string[] = ['file', 'hosts'];
+
 function occupiedIn(blocks: readonly ServerBlock[]): readonly string[] {
-  return ['file', 'hosts'].filter((plugin) =>
+  return contested.filter((plugin) =>
     blocks.some(({ directives }) => directives.some(({ name }) => name.text === plugin)),
   );
 }

@@ -9,6 +9,8 @@ export interface DnsObjects {
   readonly corefile?: ConfigMap | undefined;
   /** `coredns-custom`, where managed clusters let their users add to the Corefile. */
   readonly custom?: ConfigMap | undefined;
+  /** It may not be read. */
+  readonly customHidden?: boolean;
   readonly deployment?: Deployment | undefined;
   /** ConfigMap or DaemonSet `node-local-dns`. */
   readonly nodeLocal?: ConfigMap | DaemonSet | undefined;
@@ -63,7 +65,7 @@ export interface DnsFacts {
   readonly mount: boolean;
   /** ConfigMaps of rules that the live Deployment shows to CoreDNS, at least 1. */
   readonly shards: number;
-  /** `hosts` and `file`, where a block that must answer has one of somebody else's. */
+  /** `hosts` and `file`, where a block that must answer has one of somebody else's, or may have it in a file unseen. */
   readonly occupied?: readonly string[];
   /** Of the Services behind the targets, with `RENDER_MODE=hosts`; the last known ones of a Service that is gone. */
   readonly addresses?: Readonly<Record<string, readonly string[]>>;

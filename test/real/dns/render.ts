@@ -19,7 +19,7 @@ export function versionOf(part: CoreDnsPart): string {
 /** The files of some rules, as the function would render them for this CoreDNS and its Corefile. */
 export function rendered(rules: readonly Rule[], mode: RenderMode, part: CoreDnsPart = 'coredns'): VolumeFiles {
   return ({ mountPath: directory }, corefile) => {
-    const reading = { configuration: parseCorefile(corefile), wanted: isRoot };
+    const reading = { configuration: parseCorefile(corefile), wanted: isRoot, unseen: false };
     const frame = frameOf(reading, { clusterDomain: 'cluster.local' });
     const place = { directory, addresses, passesOtherTypes: passesOtherTypes(versionOf(part)), ...frame };
     return renderRules(rules, { ...renderingOf(mode, place), key });
