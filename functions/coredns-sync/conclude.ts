@@ -4,7 +4,7 @@ import { passConditions } from './integrate.ts';
 import { memoryOf, orphanedAfterMs } from './memory.ts';
 import { showConditions } from './metrics.ts';
 import { sorted, type Decision } from './pass.ts';
-import { blocked, readState, writeState, type Layout, type ReadState } from './state.ts';
+import { obstructed, readState, writeState, type Layout, type ReadState } from './state.ts';
 
 /** The state after a pass: what it decided, and no more marks of processes that died owing what is done now. */
 export async function conclude(
@@ -26,7 +26,7 @@ export async function conclude(
   };
   await writeState(context, state, changes);
   showConditions(context, before.conditions, merged);
-  memoryOf(context).known = blocked(merged) ? undefined : layout;
+  memoryOf(context).known = obstructed(merged) ? undefined : layout;
   if (decided.summary !== undefined) {
     refreshSummary(context, state, decided.summary);
   }

@@ -15,7 +15,7 @@ import { isNewer, newest, shardOf, writeShard } from './shard.ts';
 import { look, type Looked } from './sources/look.ts';
 import type { SourceRef } from './sources/ref.ts';
 import type { Wanted } from './sources/wanted.ts';
-import { blocked, readState, type Layout, type ReadState } from './state.ts';
+import { blocked, obstructed, readState, type Layout, type ReadState } from './state.ts';
 import { readBuckets, readShards } from './store.ts';
 
 /** `rebuild`: the index can't be trusted, look at everything. A number: the rules may be written in so many milliseconds. */
@@ -168,7 +168,7 @@ async function startOf(context: Context<Config>): Promise<Start | undefined> {
   const state = await readState(context);
   const orphans = Object.keys(state.owed).filter((id) => id !== memory.id);
   const moving = state.layout.before !== undefined;
-  if (!state.known || state.cleaning || moving || orphans.length > 0 || blocked(state.conditions)) {
+  if (!state.known || state.cleaning || moving || orphans.length > 0 || obstructed(state.conditions)) {
     return undefined;
   }
   memory.known = state.layout;

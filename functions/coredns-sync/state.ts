@@ -42,7 +42,12 @@ export type Conditions = Readonly<Record<string, string>>;
 
 /** Nothing may be written while this holds; only a full pass finds out whether it still does. */
 export function blocked(conditions: Conditions): boolean {
-  return ['Conflict', 'InvalidRender', 'NewerRelease', 'RolledBack'].some((type) => type in conditions);
+  return 'RolledBack' in conditions || obstructed(conditions);
+}
+
+/** What may go by itself, so that every event is a reason to look again; refused rules change with objects alone. */
+export function obstructed(conditions: Conditions): boolean {
+  return ['Conflict', 'InvalidRender', 'NewerRelease'].some((type) => type in conditions);
 }
 
 /** What people want to see at a glance, as of the last full pass. */

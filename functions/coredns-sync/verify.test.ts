@@ -137,6 +137,18 @@ describe('with VERIFY_RELOAD', () => {
     expect(world.conditions()).toHaveProperty('ReloadFailed');
   });
 
+  it('while rules are refused, events of objects that did not change cost no look at everything', async () => {
+    await open();
+    await refuse('bad.example.com');
+    await tickLater();
+    const before = world.calls.length;
+    await world.tell('update', 'web');
+    await world.tell('update', 'bad');
+
+    expect(world.conditions()).toHaveProperty('RolledBack');
+    expect(world.calls.slice(before).filter(({ verb }) => verb === 'list')).toEqual([]);
+  });
+
   it('other rules than the refused ones are tried, and end the matter when CoreDNS takes them', async () => {
     await open();
     await refuse('bad.example.com');
