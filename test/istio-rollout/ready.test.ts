@@ -33,6 +33,9 @@ describe('readiness', () => {
   it.each([
     [{ restartDelay: 'soon' }, /istio-rollout-config: RESTART_DELAY must be a duration/],
     [{ maxInFlight: '0' }, /istio-rollout-config: MAX_IN_FLIGHT must be a whole number/],
+    [{ restartAnnotation: 'example.com/at' }, /istio-rollout-config: RESTART_ANNOTATION takes other rights/],
+    [{ istioNamespaces: 'istio-system,other' }, /istio-rollout-config: ISTIO_NAMESPACES takes other rights/],
+    [{ unmanagedAction: 'evict', maxInFlight: '2' }, /istio-rollout-config: UNMANAGED_ACTION takes other rights/],
     [{ colour: 'red' }, /istio-rollout-config: there is no setting COLOUR/],
   ])('is refused with the settings %j, naming what is wrong', async (data, says) => {
     world = await World.open();
