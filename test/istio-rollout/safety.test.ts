@@ -126,6 +126,34 @@ describe('evictions that cannot help', () => {
   });
 });
 
+describe('evictions one by one', () => {
+  it('go on where they were once an injector that could not be asked in between answers again', async () => {
+    world = await World.open({ ON_DELETE_ACTION: 'evict', COOLDOWN: '0' });
+    await world.workload(statefulSets, 'db', { replicas: 2, spec: { updateStrategy: { type: 'OnDelete' } } });
+    await world.tick();
+    await world.upgrade();
+    await world.tickLater(15);
+    await until('the first is replaced', () => world.imagesOf('db').includes(newImage));
+    await until('two pods', () => world.podsOf('db').length === 2 && world.isSettled(statefulSets, 'db'));
+
+    const patch = Buffer.from('no patch at all').toString('base64');
+    world.injector.behave({
+      answer: ({ dryRun }) => (dryRun === true ? { allowed: true, patchType: 'JSONPatch', patch } : undefined),
+    });
+    await world.tickLater();
+    const meanwhile = [...world.eventsOf('RestartCompleted')];
+    world.injector.behave({ answer: () => undefined });
+    for (let count = 0; count < 3; count += 1) {
+      await world.tickLater();
+      await until('two pods', () => world.podsOf('db').length === 2 && world.isSettled(statefulSets, 'db'));
+    }
+
+    expect(meanwhile).toEqual([]);
+    expect(world.imagesOf('db')).toEqual([newImage]);
+    expect(world.eventsOf('RestartCompleted')).toEqual(['db']);
+  });
+});
+
 describe('failed rollouts', () => {
   it('keep their place in the wave until they recover, although the run goes on', async () => {
     const limits = { MAX_IN_FLIGHT: '2', MAX_IN_FLIGHT_PER_NAMESPACE: '2', FAILURE_THRESHOLD: '0' };

@@ -5,7 +5,7 @@ import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';
 import { readWorkload } from '../scan/observe.ts';
 import { verificationOf, type Knowledge } from '../scan/judge.ts';
-import { evaluateRestarted } from '../scan/scan.ts';
+import { evaluateRestarted, type Finding } from '../scan/scan.ts';
 import { configFingerprint } from '../state/pending.ts';
 import type { InFlight } from '../state/state.ts';
 import { endOf, settled, type Look } from './settle.ts';
@@ -56,19 +56,26 @@ async function lookAt(pass: Pass, intent: InFlight): Promise<Ended> {
 
 async function look(pass: Pass, intent: InFlight): Promise<Ended> {
   const { context, config, now } = pass;
+  // In this order: what the workload says of itself while the pod is there tells nothing about the time after it.
+  const isGone = intent.pod === undefined || (await isPodGone(pass, intent.namespace, intent.pod));
   const workload = await readWorkload(context.kube, intent.kind, intent);
-  const end = endOf(intent, workload, {
-    now: now(),
-    annotation: config.RESTART_ANNOTATION,
-    isPodGone: intent.pod === undefined || (await isPodGone(pass, intent.namespace, intent.pod)),
-  });
+  const end = endOf(intent, workload, { now: now(), annotation: config.RESTART_ANNOTATION, isPodGone: isGone });
   if (end.is !== 'replaced') {
     return { intent, end };
   }
   const knowledge = await pass.knowledge();
   const finding = await evaluateRestarted(pass.scanner(), knowledge, intent);
+  if (finding !== undefined && isUnsure(intent, finding)) {
+    return { intent, end: { is: 'open' } };
+  }
   const isVerified = finding?.verdict.code === 'Current' && isSettledOn(pass, knowledge);
   return { intent, end, finding, ...(isVerified && { verification: verificationOf(finding.staffed, knowledge) }) };
+}
+
+/** Nobody could say whether the pods are right, or the replacement of the evicted one is yet to come. */
+function isUnsure({ pod }: InFlight, { staffed: { workload, current, older }, verdict }: Finding): boolean {
+  const isShort = pod !== undefined && current.length + older.length < workload.replicas;
+  return isShort || verdict.code === 'ProbeFailed';
 }
 
 /** While a change of the control planes waits for its scan, injectors may still answer as before it. */
