@@ -2,9 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../../lib/function/config.ts';
 import { Config } from '../config.ts';
 import { withTrigger } from '../state/pending.ts';
-import { emptyState, type Blocked, type Pending, type State } from '../state/state.ts';
+import { emptyState, type Blocked, type Candidate, type Pending, type State } from '../state/state.ts';
+import type { Code } from './code.ts';
 import { mergeScan } from './merge.ts';
 import type { Scan } from './scan.ts';
+import { workloadOf } from './workload.ts';
 
 const config = parseConfig(Config, {});
 const mesh = { controlPlanes: {}, meshConfigs: {}, webhooks: {}, namespaces: {} };
@@ -57,5 +59,30 @@ describe('what is left alone', () => {
 
     expect(after.blocked).toHaveLength(1_000);
     expect(after.blocked).toContainEqual(blocked[2_999]);
+  });
+});
+
+describe('a scan that cannot tell about a workload', () => {
+  const identity = { kind: 'Deployment', namespace: 'shop', name: 'web', uid: 'u-1' } as const;
+  const standing = { priority: 0, isGateway: false, attempts: 1, fingerprint: 'f' };
+  const workload = workloadOf('Deployment', { metadata: { namespace: 'shop', name: 'web', uid: 'u-1' } });
+
+  function after(before: State, code: Code): State {
+    const findings =
+      workload === undefined ? [] : [{ staffed: { workload, current: [], older: [] }, verdict: { code } }];
+    const pending = pendingOf(triggered(1));
+    return mergeScan(before, { scan: { ...scan, findings }, pending, now: 3, wasLost: false });
+  }
+
+  it.each(['ProbeFailed', 'RolloutInProgress'] as const)('forgets no try: %s', (code) => {
+    const queued: Candidate = { ...identity, ...standing, reason: 'image' };
+    const blocked: Blocked = { ...identity, ...standing, reason: 'Ineffective' };
+
+    const queue = { configFingerprint: '', items: [queued] };
+    expect(after({ ...emptyState, queue }, code).queue.items).toMatchObject([{ ...identity, ...standing }]);
+    expect(after({ ...emptyState, blocked: [blocked] }, code)).toMatchObject({
+      blocked: [blocked],
+      queue: { items: [] },
+    });
   });
 });

@@ -14,6 +14,7 @@ import {
   type Pending,
   type State,
 } from '../state/state.ts';
+import type { Code } from './code.ts';
 import { blockedOf, candidateOf, recoveredOf } from './outcome.ts';
 import { verificationOf, type Verdict } from './judge.ts';
 import type { Scan } from './scan.ts';
@@ -53,14 +54,17 @@ function isOutside({ namespaces }: Scan, namespace: string): boolean {
 }
 
 function mergeQueue(before: readonly Candidate[], { scan, now }: Merge): readonly Candidate[] {
-  const kept = before.filter(({ namespace }) => isOutside(scan, namespace));
+  const failed = scan.findings.filter(({ verdict }) => verdict.code === 'ProbeFailed');
+  const unsure = new Set(failed.map(({ staffed }) => staffed.workload.uid));
+  const kept = before.filter(({ namespace, uid }) => isOutside(scan, namespace) || unsure.has(uid));
   const found = scan.findings.flatMap((finding) => candidateOf(finding, scan.knowledge, now) ?? []);
   const known = new Map(before.map((each) => [each.uid, each]));
   return [
     ...kept,
     ...found.map((candidate) => {
       const same = known.get(candidate.uid);
-      return same !== undefined && same.fingerprint === candidate.fingerprint ? renewed(same, candidate) : candidate;
+      const isStillOutdated = [undefined, same?.fingerprint].includes(candidate.fingerprint);
+      return same !== undefined && isStillOutdated ? renewed(same, candidate) : candidate;
     }),
   ];
 }
@@ -95,9 +99,12 @@ function isRemembered({ attempts, refusals }: Blocked): boolean {
   return attempts !== undefined || refusals !== undefined;
 }
 
-/** Whether the same restart would be tried again. That the pods are young says nothing: our own tries made them so. */
+/** These say nothing about the proxy. That pods are young does not either: our own tries made them so. */
+const silent: ReadonlySet<Code> = new Set(['Fresh', 'ProbeFailed', 'RolloutInProgress']);
+
+/** Whether the same restart would be tried again, as far as one can tell. */
 function isStill({ fingerprint }: Blocked, verdict: Verdict | undefined): boolean {
-  return verdict?.code === 'Fresh' || (verdict !== undefined && verdict.fingerprint === fingerprint);
+  return verdict !== undefined && (silent.has(verdict.code) || verdict.fingerprint === fingerprint);
 }
 
 /** A full scan knows all; a smaller one adds what it has seen. */
