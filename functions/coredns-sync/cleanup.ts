@@ -10,6 +10,7 @@ import { readLastGood } from './last-good.ts';
 import { memoryOf } from './memory.ts';
 import { writeConfigMap } from './patch.ts';
 import { integrationOptions, policyOf, type Policy } from './policy.ts';
+import { mostShards } from './settings/writing.ts';
 import { reachOf, readState, stateName, writeState } from './state.ts';
 import { readBuckets, readShards, upTo } from './store.ts';
 import { drop } from './sweep.ts';
@@ -110,7 +111,7 @@ async function removeConfigMaps(context: Context<Config>, policy: Policy): Promi
   const rules = [...shards.values()].filter(({ owner }) => owner === 'ours');
   const buckets = await readBuckets(context, upTo(reach.buckets));
   const copies = config.VERIFY_RELOAD
-    ? await readLastGood(context, policy, config.MAX_SHARDS)
+    ? await readLastGood(context, policy, mostShards) // of a larger MAX_SHARDS before, too
     : new Map<number, ConfigMap>();
   const found = [...copies.values(), ...[...rules, ...buckets.values()].map(({ object }) => object)];
   const present = found.filter((object): object is ConfigMap => object !== undefined);

@@ -131,7 +131,7 @@ function podRights({ TOUCH_PODS, VERIFY_RELOAD, COREDNS_NAMESPACE }: Config): re
 function lastGoodRights(policy: Policy): readonly Permission[] {
   const { config } = policy;
   const scope = { namespaces: [config.COREDNS_NAMESPACE] };
-  const names = upTo(config.MAX_SHARDS).map((index) => lastGoodName(policy, index));
+  const names = upTo(mostShards).map((index) => lastGoodName(policy, index)); // likewise of a larger MAX_SHARDS before
   return [
     { groups: [''], resources: ['configmaps'], names, verbs: ['get', 'patch', 'delete'], scope },
     ...(config.EMIT_EVENTS ? [{ groups: ['events.k8s.io'], resources: ['events'], verbs: ['create'], scope }] : []),

@@ -234,4 +234,18 @@ describe('with VERIFY_RELOAD', () => {
     expect(world.lines()).toContain(lineOf('more.example.com'));
     expect(world.conditions()['ReloadUnknown']).toContain('forbidden');
   });
+
+  it('cleanup takes the copies away, also those of more ConfigMaps than there may be now', async () => {
+    await open();
+    await world.rollOut();
+    const far = { name: `${rulesName}-100-lkg`, namespace: 'kube-system' };
+    await world.sandbox.api.create(configMaps, { ...lastGood(), metadata: far });
+    const { metadata, ...state } = world.state() ?? {};
+    const annotations = { 'coredns-sync.kube-reflex.dev/cleanup': 'requested' };
+    await world.sandbox.api.update(configMaps, { ...state, metadata: { ...metadata, annotations } });
+    await tickLater();
+
+    expect(lastGood()).toBeUndefined();
+    expect(world.sandbox.api.get(configMaps, far.name, far.namespace)).toBeUndefined();
+  });
 });
