@@ -16,7 +16,7 @@ import { examineObject, holds } from './wiring.ts';
 /** What holds events back from reaching a function, or the function from answering them. */
 export async function examineFunction(definition: Definition, patient: Patient): Promise<Finding[]> {
   const { name } = definition;
-  const installed = await findInstallation(name, patient);
+  const installed = await findInstallation(definition, patient);
   if (installed === undefined) {
     const message = `there is no Knative Service and no Deployment ${name} in ${patient.namespace}`;
     const fix = 'kubectl apply -k knative, or deploy/plain without Knative';
@@ -34,7 +34,12 @@ export async function examineFunction(definition: Definition, patient: Patient):
     checkSubscription(definition, { patient, site, installed }),
     checkPulse({ name, ticks: definition.tick !== undefined }, patient),
   ]);
-  return found.flat().map((each) => ({ function: name, ...each }));
+  return [...unread(installed), ...found.flat()].map((each) => ({ function: name, ...each }));
+}
+
+/** Everything else is judged as if these settings had their defaults. */
+function unread({ unread: settings }: Installed): Found[] {
+  return settings.map((setting) => ({ check: 'settings', state: 'unknown', message: `${setting} can not be read` }));
 }
 
 /** What the function needs of that which all share; others may need more of it. */

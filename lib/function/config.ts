@@ -24,9 +24,8 @@ export class ConfigError extends Error {
 
 /** Reads each setting as `<FUNCTION>_<NAME>`, then `<NAME>`. An empty variable counts as absent. */
 export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment, name?: string): C {
-  const prefix = name === undefined ? '' : `${name.replaceAll('-', '_').toUpperCase()}_`;
   const given = Object.keys(schema._zod.def.shape).flatMap((key) => {
-    const variable = [prefix + key, key].find((candidate) => (environment[candidate] ?? '') !== '');
+    const variable = variablesFor(key, name).find((candidate) => (environment[candidate] ?? '') !== '');
     return variable === undefined ? [] : [{ key, variable, value: environment[variable] }];
   });
   const values = Object.fromEntries(given.map(({ key, value }) => [key, value]));
@@ -35,6 +34,11 @@ export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment
     return result.data;
   }
   throw new ConfigError(result.error.issues.map((issue) => describeProblem(issue, given, schema)));
+}
+
+/** Where a setting may stand, the first that is there counts. */
+export function variablesFor(key: string, name?: string): readonly string[] {
+  return name === undefined ? [key] : [`${name.replaceAll('-', '_').toUpperCase()}_${key}`, key];
 }
 
 /** The example of each setting that has to be given or decided by whoever installs: enough to start with, and what a manifest shows as placeholder. */

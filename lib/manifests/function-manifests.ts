@@ -47,7 +47,7 @@ export function renderFunction(
   const placeholders = Object.fromEntries(
     Object.entries(examples).map(([variable, example]) => [variable, environment[variable] ?? example]),
   );
-  const config = parseConfig(definition.config, { ...placeholders, ...environment });
+  const config = parseConfig(definition.config, { ...placeholders, ...environment }, name);
   const { on, admit, permissions, objects } = askedBy(definition, config, site);
   const { namespace } = site;
   const admits = admit.length > 0;

@@ -74,7 +74,7 @@ export function subscriptionOf(
   site: Site,
   environment: Environment = {},
 ): WrittenSubscription {
-  const triggers = on?.(parseConfig(config, { ...exampleEnvironment(config), ...environment }), site) ?? [];
+  const triggers = on?.(parseConfig(config, { ...exampleEnvironment(config), ...environment }, name), site) ?? [];
   return {
     name,
     sink: `http://${name}.${site.namespace}.svc`,

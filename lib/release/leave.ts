@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { parseConfig, type Environment } from '../function/config.ts';
+import { parseConfig, variablesFor, type Environment } from '../function/config.ts';
 import type { Context, Definition } from '../function/define.ts';
 import { Failure } from '../function/failure.ts';
 import type { Transport } from '../kube/transport.ts';
@@ -101,11 +101,24 @@ async function arrive(
     });
     return runner.context(new AbortController().signal, report);
   }
-  const installed = await findInstallation(definition.name, { kube: contextWith(undefined).kube, namespace });
-  const settings = { ...installed?.environment, ...environment };
+  const installed = await findInstallation(definition, { kube: contextWith(undefined).kube, namespace });
+  const given = underBothNames(environment, definition);
+  const unknown = (installed?.unread ?? []).filter((variable) => given[variable] === undefined);
+  if (unknown.length > 0) {
+    throw new Error(`its workload does not show ${unknown.join(', ')}: write it into its env, or give it with --set`);
+  }
+  const settings = { ...installed?.environment, ...given };
   const config = configOf(definition, settings);
   const context = contextWith(config);
   return { context, leaver: { definition, config, environment: settings, namespace, kube: context.kube } };
+}
+
+/** A setting replaces that of the workload whichever way it is written there. */
+function underBothNames(environment: Environment, { name }: Definition): Environment {
+  const settings = Object.entries(environment);
+  return Object.fromEntries(
+    settings.flatMap(([key, value]) => variablesFor(key, name).map((variable) => [variable, value])),
+  );
 }
 
 const pauseMs = 500;

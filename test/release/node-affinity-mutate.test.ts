@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import nodeAffinity from '../../functions/node-affinity-mutate/index.ts';
-import { secrets } from '../../lib/kube/resource.ts';
+import { configMaps, deployments, secrets, type ConfigMap, type Deployment } from '../../lib/kube/resource.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { openWorld, type World } from '../node-affinity-mutate/world.ts';
 import { install, leaving, usersView } from './cluster.ts';
@@ -48,4 +48,46 @@ describe('node-affinity-mutate leaves', () => {
 
     expect(world.sandbox.api.get(secrets, certificates, namespace)).toBeDefined();
   });
+
+  const ours = 'our-certificates';
+  const prefixed = 'NODE_AFFINITY_MUTATE_TLS_SECRET';
+
+  it.each([
+    ['a variable for this function alone', { env: [{ name: prefixed, value: ours }] }],
+    [
+      'a ConfigMap',
+      { env: [{ name: 'TLS_SECRET', valueFrom: { configMapKeyRef: { name: 'given', key: 'secret' } } }] },
+    ],
+    ['a whole ConfigMap', { envFrom: [{ prefix: 'TLS_', configMapRef: { name: 'whole' } }] }],
+  ])('by the settings that it had itself, from %s', async (_from, container) => {
+    await installWith(container);
+    const given: ConfigMap = { metadata: { name: 'given', namespace }, data: { secret: ours } };
+    const whole: ConfigMap = { metadata: { name: 'whole', namespace }, data: { SECRET: ours } };
+    await world.sandbox.api.create(configMaps, given);
+    await world.sandbox.api.create(configMaps, whole);
+    await world.sandbox.api.create(secrets, { metadata: { name: ours, namespace, annotations: issued } });
+
+    const { steps } = await leaving(world.sandbox, nodeAffinity);
+
+    expect(steps).toContain(`delete Secret ${namespace}/${ours}`);
+  });
+
+  it('not before it is told a setting that its workload does not show', async () => {
+    await installWith({ env: [{ name: prefixed, valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } }] });
+    await world.sandbox.api.create(secrets, { metadata: { name: ours, namespace, annotations: issued } });
+
+    await expect(leaving(world.sandbox, nodeAffinity)).rejects.toThrow(`${prefixed}: write it into its env, or give`);
+    const { steps } = await leaving(world.sandbox, nodeAffinity, { environment: { TLS_SECRET: ours } });
+
+    expect(steps).toContain(`delete Secret ${namespace}/${ours}`);
+  });
+
+  async function installWith(given: object): Promise<void> {
+    await install(world.sandbox, nodeAffinity);
+    const { api } = world.sandbox;
+    const { spec, ...rest } = api.get(deployments, 'node-affinity-mutate', namespace) as Deployment;
+    const containers = spec?.template.spec?.containers.map((container) => ({ ...container, ...given }));
+    const template = { ...spec?.template, spec: { ...spec?.template.spec, containers } };
+    await api.update(deployments, { ...rest, spec: { ...spec, template } } as Deployment);
+  }
 });
