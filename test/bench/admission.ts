@@ -38,11 +38,11 @@ export async function run(): Promise<readonly Figure[]> {
   }
 }
 
-/** The function as it is shipped and the floor, each alone on the same core; the bench itself has the others. */
+/** The function as it is shipped and the floor under the same flags, each alone on one core; the bench has the others. */
 async function openPair(stack: AsyncDisposableStack): Promise<{ floor: Started; served: ShippedWebhook }> {
   const served = stack.use(await startShipped({ core: 0 }));
-  const { certificates: CERT_DIR, patch: PATCH } = served;
-  const floor = await start({ ...benchProgram('review.cjs', { CERT_DIR, PATCH }), core: 0 });
+  const { certificates: CERT_DIR, patch: PATCH, flags } = served;
+  const floor = await start({ ...benchProgram('review.cjs', { CERT_DIR, PATCH }), flags, core: 0 });
   stack.defer(async () => {
     await floor.stop();
   });

@@ -16,6 +16,8 @@ import { binaryEvent, send } from '../http.ts';
 /** The function as it is shipped, in a process of its own, beside a sandbox cluster whose pool has a node. */
 export interface ShippedWebhook extends AsyncDisposable {
   readonly program: Started;
+  /** How Node was started. */
+  readonly flags: readonly string[];
   /** Where it answers reviews. */
   readonly url: URL;
   /** The name that its certificate is for, and who signed it. */
@@ -42,6 +44,7 @@ export async function startShipped({ environment = {}, ...how }: Omit<Program, '
   await writeFile(join(directory, 'kubeconfig'), JSON.stringify(sandbox.kubeconfig));
   const { file } = await bundle('functions/node-affinity-mutate', directory);
   const shipped = launch({ compileCache: join(directory, 'cache') });
+  const { flags = shipped.flags } = how;
   const settings = {
     KUBECONFIG: join(directory, 'kubeconfig'),
     CERT_DIR: mounted,
@@ -53,8 +56,8 @@ export async function startShipped({ environment = {}, ...how }: Omit<Program, '
   };
   const program = await start({
     file,
-    flags: shipped.flags,
     ...how,
+    flags,
     environment: { ...shipped.environment, ...settings, ...environment },
   });
   stack.defer(async () => {
@@ -64,7 +67,7 @@ export async function startShipped({ environment = {}, ...how }: Omit<Program, '
   const patch = await untilPatched(program, ca);
   const running = stack.move();
   const url = program.urls.at(-1) ?? noAddress();
-  return { program, url, host, ca, certificates, patch, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { program, flags, url, host, ca, certificates, patch, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** Lets the function look for its pool; returns the patch that it then answers. */
