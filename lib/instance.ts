@@ -36,7 +36,7 @@ export interface Instance {
   readonly role: FunctionSettings['ROLE'];
   /** Of an instance that admits. */
   readonly certificate: Certificate | undefined;
-  /** Why no review should be sent to it yet, if so. */
+  /** Why nothing should be sent to it yet, if so. */
   readonly problem: () => string | undefined;
   /** Brings the gauges up to date that tell of the cluster; a failure is counted, never thrown. */
   readonly measure: () => Promise<void>;
