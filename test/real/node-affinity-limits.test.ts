@@ -167,10 +167,9 @@ function startFlood(
   const workerData: Flood = { ...given, url: url.href, path, host, ca: ca.toString() };
   const worker = new Worker(join(import.meta.dirname, '../node-affinity-mutate/flood.ts'), { workerData });
   let over = false;
-  const statuses = once(worker, 'message').then(([told]) => {
-    over = true;
-    return told as string[];
-  });
+  const statuses = once(worker, 'message')
+    .then(([told]) => told as string[])
+    .finally(() => (over = true));
   return { statuses, over: () => over };
 }
 
