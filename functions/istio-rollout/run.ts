@@ -1,9 +1,11 @@
+import { dnsLabel } from '../../lib/function/config.ts';
 import type { Context, Wake } from '../../lib/function/define.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import { readMesh } from './mesh/mesh.ts';
 import { readSubject, type Note } from './mesh/note.ts';
 import { remember, scopeOfChange } from './mesh/remember.ts';
+import { commands } from './names.ts';
 import { effectiveConfig } from './overrides.ts';
 import { openPass, type Pass } from './pass.ts';
 import { report } from './report.ts';
@@ -90,18 +92,21 @@ async function passAlone(
   }
 }
 
-/** A scan by command: an annotation of the state says where. */
-async function obey({ store, config, now }: Pass): Promise<void> {
+/** A scan by command: an annotation of the state says where. What cannot be a namespace is left out. */
+async function obey({ context, store, config, now }: Pass): Promise<void> {
   const { scan } = store.asked();
   if (scan === undefined) {
     return;
   }
   const names = scan.split(',').map((name) => name.trim());
-  const scope = names.includes('all') || scan.trim() === '' ? {} : { namespaces: names };
-  await store.update(
-    (state) => withTrigger(state, { ...scope, reasons: ['command'], delayMs: 0 }, now(), config),
-    ['scan'],
-  );
+  const namespaces = names.filter((name) => dnsLabel.test.test(name));
+  if (namespaces.length < names.length && scan.trim() !== '') {
+    context.log.warn({ scan: scan.slice(0, 200) }, `${commands.scan} names what is not a namespace`);
+  }
+  const isEverywhere = names.includes('all') || scan.trim() === '';
+  const trigger = { ...(!isEverywhere && { namespaces }), reasons: ['command'], delayMs: 0 };
+  const isEmpty = !isEverywhere && namespaces.length === 0;
+  await store.update((state) => (isEmpty ? state : withTrigger(state, trigger, now(), config)), ['scan']);
 }
 
 /** Finds changes that no event told of. Before the first scan everything is news, and that scan is due anyway. */

@@ -76,6 +76,28 @@ describe('FREEZE_URL', () => {
   });
 });
 
+describe('the command to scan', () => {
+  it.each([
+    { scan: 'shop/web', scans: undefined },
+    { scan: 'shop,', scans: 1 },
+  ])('of "$scan" heeds what is a namespace, warns about the rest and stops nothing', async ({ scan, scans }) => {
+    world = await World.open();
+    await world.deployment('web');
+    await world.tick();
+    const command = 'istio-rollout.kube-reflex.dev/scan';
+    await world.change(configMaps, ['istio-rollout-state', 'kube-reflex'], (object) => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { [command]: scan } },
+    }));
+
+    expect(await world.tick()).toBe(204);
+
+    expect(world.state().counters['scans_total{command}']).toBe(scans);
+    expect(world.warnings(`${command} names what is not a namespace`)).toBe(1);
+    expect(world.get(configMaps, 'istio-rollout-state', 'kube-reflex')?.metadata?.annotations ?? {}).toEqual({});
+  });
+});
+
 describe('kinds', () => {
   it('a DaemonSet is restarted', async () => {
     world = await World.open();
