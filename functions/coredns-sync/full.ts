@@ -9,7 +9,6 @@ import type { DnsFacts } from './integration/types.ts';
 import { countPass } from './metrics.ts';
 import { policyOf, type Policy } from './policy.ts';
 import { reportPreview } from './preview.ts';
-import { placeAgain } from './publish.ts';
 import { startingOver } from './retry.ts';
 import { readState } from './state.ts';
 import { readShards, upTo } from './store.ts';
@@ -43,7 +42,6 @@ export async function fullPass(context: Context<Config>, policy: Policy): Promis
   if (decisive(found) !== decisive(facts)) {
     await converge(context, policy, await observeDns(context, found));
   }
-  await placeAgain(context, policy, found);
 }
 
 /** The facts that decide how rules are rendered and spread. */
@@ -70,8 +68,6 @@ export async function checkDns(context: Context<Config>, _wake: Wake): Promise<v
     });
     if (state.facts === undefined || decisive(found) !== decisive(state.facts)) {
       await fullPass(context, policy);
-      return;
     }
-    await placeAgain(context, policy, found);
   });
 }

@@ -8,6 +8,7 @@ import type { Component, DnsFacts, IntegrationStep } from './integration/types.t
 import { countDrift, showConditions } from './metrics.ts';
 import { sorted } from './pass.ts';
 import { integrationOptions, type Policy } from './policy.ts';
+import { planPlacedAgain } from './publish.ts';
 import { modeFor } from './rendering.ts';
 import type { Host } from './rule.ts';
 import { readState, writeState, type Conditions, type State } from './state.ts';
@@ -33,10 +34,11 @@ export async function integrate(
   { dns, hosts }: { readonly dns: Dns; readonly hosts: readonly Host[] },
 ): Promise<DnsFacts> {
   const integration = planIntegration(dns.objects, integrationOptions(policy), hosts);
+  const steps = [...integration.steps, ...(await planPlacedAgain(context, policy, integration.facts))];
   const state = await readState(context);
   const now = context.kube.serverTime() ?? context.now();
-  const heals = healsAfter(state, integration.steps, { now, most: context.config.MAX_HEALS_PER_HOUR });
-  const permitted = integration.steps.filter(({ component }) => !heals.contended.includes(component));
+  const heals = healsAfter(state, steps, { now, most: context.config.MAX_HEALS_PER_HOUR });
+  const permitted = steps.filter(({ component }) => !heals.contended.includes(component));
   const conditions = {
     ...Object.fromEntries(integration.conditions.map(({ type, message }) => [type, message])),
     ...contendedCondition(heals.contended),

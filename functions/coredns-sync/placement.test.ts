@@ -18,8 +18,8 @@ function custom(): string {
 }
 
 /** A managed cluster, whose users may add to the root block by `coredns-custom`. */
-async function openManaged(): Promise<void> {
-  world = await openWorld({ COREDNS_AUTO_CONFIGURE: 'true', MIN_WRITE_INTERVAL_MS: '0' });
+async function openManaged(environment: Environment = {}): Promise<void> {
+  world = await openWorld({ COREDNS_AUTO_CONFIGURE: 'true', MIN_WRITE_INTERVAL_MS: '0', ...environment });
   const { Corefile = '' } = read('coredns').data ?? {};
   await write('coredns', {
     Corefile: Corefile.replace('    reload\n', '    reload\n    import /etc/coredns/custom/*.override\n'),
@@ -48,6 +48,17 @@ describe('rules in coredns-custom', () => {
     expect(before).toContain(lineOf('api.example.com'));
     expect(custom()).toBe(before);
     expect(read('coredns-custom').data?.['mine.override']).toBe('log\n');
+  });
+
+  it('are left to somebody who keeps taking them out', async () => {
+    await openManaged({ MAX_HEALS_PER_HOUR: '1' });
+    for (let turn = 0; turn < 3; turn += 1) {
+      await write('coredns-custom', { 'mine.override': 'log\n' });
+      await world.tick();
+    }
+
+    expect(custom()).toBe('');
+    expect(world.conditions()['Contended']).toContain('import_statement');
   });
 
   it('are written by the repetition of an event that could not write them', async () => {
@@ -92,6 +103,23 @@ describe('rules inside the Corefile', () => {
 
     expect(full).toContain(`    ${lineOf('api.example.com')}\n`);
     expect(read('coredns').data?.['Corefile']).toBe(full);
+  });
+
+  it('are left to somebody who keeps taking them out, and that is said without writing for ever', async () => {
+    world = await openWorld({ ...inline, MAX_HEALS_PER_HOUR: '2' });
+    const { Corefile: bare = '' } = read('coredns').data ?? {};
+    await world.ingress('web', ['api.example.com']);
+    await world.tick();
+    for (let turn = 0; turn < 4; turn += 1) {
+      await write('coredns', { Corefile: bare });
+      await world.tick();
+    }
+    world.writes();
+    await world.tick();
+
+    expect(read('coredns').data?.['Corefile']).toBe(bare);
+    expect(world.conditions()['Contended']).toContain('import_statement');
+    expect(world.writes()).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { pointer } from '../../lib/function/plan.ts';
 import { annotationKey } from './annotation.ts';
 import type { Config } from './config.ts';
 import { planInline } from './integration.ts';
-import type { DnsFacts } from './integration/types.ts';
+import type { DnsFacts, IntegrationStep } from './integration/types.ts';
 import { countWrites } from './metrics.ts';
 import { writeConfigMap } from './patch.ts';
 import { integrationOptions, type Policy } from './policy.ts';
@@ -13,13 +13,17 @@ import type { Host } from './rule.ts';
 import { rulesIn } from './shard.ts';
 import { readShards } from './store.ts';
 
-/** Again what should be there already: a write that failed, or that somebody undid, is made good. */
-export async function placeAgain(context: Context<Config>, policy: Policy, facts: DnsFacts): Promise<void> {
+/** What brings rules back to where they should be already: a write failed, or somebody undid it. */
+export async function planPlacedAgain(
+  context: Context<Config>,
+  policy: Policy,
+  facts: DnsFacts,
+): Promise<readonly IntegrationStep[]> {
   const placed = facts.placement.kind !== 'own' && integrationOptions(policy).configure;
   const first = placed ? (await readShards(context, policy, [0])).get(0) : undefined;
-  if (first?.claims !== undefined) {
-    await place(context, policy, { facts, hosts: first.claims, rules: rulesIn(first.object, 0, policy) });
-  }
+  return first?.claims === undefined
+    ? []
+    : planPlaced(context, policy, { facts, hosts: first.claims, rules: rulesIn(first.object, 0, policy) });
 }
 
 interface Written {
@@ -34,7 +38,9 @@ export async function publish(context: Context<Config>, policy: Policy, { facts,
   }
   const first = plan.find(({ shard }) => shard.index === 0)?.content;
   if (facts !== undefined && first !== undefined) {
-    await place(context, policy, { facts, hosts: first.claims, rules: first.rules });
+    const steps = await planPlaced(context, policy, { facts, hosts: first.claims, rules: first.rules });
+    await context.kube.run({ steps: steps.map(({ step }) => step) });
+    countWrites(context, facts.placement.kind === 'custom' ? 'custom' : 'corefile', steps.length);
   }
   if (context.config.TOUCH_PODS && plan.some((each) => each.changesRules)) {
     await touchPods(context);
@@ -48,37 +54,26 @@ interface Placing {
 }
 
 /** Such clusters have one ConfigMap of rules, so the first is all there is. */
-async function place(context: Context<Config>, policy: Policy, { facts, hosts, rules }: Placing): Promise<void> {
-  const options = integrationOptions(policy);
-  if (facts.placement.kind === 'own' || !options.configure) {
-    return;
-  }
-  if (facts.placement.kind === 'custom') {
-    await publishCustom(context, facts.placement, rules);
-    return;
-  }
-  const { COREDNS_NAMESPACE: namespace, COREDNS_CONFIGMAP_NAME: name } = context.config;
-  const corefile = await context.kube.get(configMaps, { namespace, name });
-  const { steps } = planInline({ corefile }, options, { hosts, text: rules });
-  await context.kube.run({ steps: steps.map(({ step }) => step) });
-  countWrites(context, 'corefile', steps.length);
-}
-
-/** Only our key of a ConfigMap that belongs to the users of a managed cluster. */
-async function publishCustom(
+async function planPlaced(
   context: Context<Config>,
-  { configMap: name, key }: { readonly configMap: string; readonly key: string },
-  text: string,
-): Promise<void> {
-  const namespace = context.config.COREDNS_NAMESPACE;
+  policy: Policy,
+  { facts, hosts, rules }: Placing,
+): Promise<readonly IntegrationStep[]> {
+  const options = integrationOptions(policy);
+  const { placement } = facts;
+  if (placement.kind === 'own' || !options.configure) {
+    return [];
+  }
+  const { COREDNS_NAMESPACE: namespace, COREDNS_CONFIGMAP_NAME } = context.config;
+  const name = placement.kind === 'custom' ? placement.configMap : COREDNS_CONFIGMAP_NAME;
   const current = await context.kube.get(configMaps, { namespace, name });
-  const step = writeConfigMap(
-    current,
-    { namespace, name, data: { [key]: text }, labels: {}, annotations: {} },
-    'rules',
-  );
-  await context.kube.run({ steps: step === undefined ? [] : [step] });
-  countWrites(context, 'custom', step === undefined ? 0 : 1);
+  if (placement.kind === 'inline') {
+    return planInline({ corefile: current }, options, { hosts, text: rules }).steps;
+  }
+  // Only our key: the ConfigMap belongs to the users of a managed cluster.
+  const content = { namespace, name, data: { [placement.key]: rules }, labels: {}, annotations: {} };
+  const step = writeConfigMap(current, content, 'rules');
+  return step === undefined ? [] : [{ component: 'import_statement', step }];
 }
 
 /** A kubelet refreshes the volumes of a pod when the pod changes, and otherwise about once a minute. */
