@@ -55,6 +55,21 @@ describe('a queue that no ConfigMap could hold', () => {
 });
 
 describe('a state with more than a ConfigMap holds', () => {
+  it('leaves the queue no more than the rest has room for, also where it was there before', () => {
+    const namespaces = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`team-${index}`, { hash: 'f'.repeat(16), changedAt: 1.8e12 }]),
+    );
+    const blocked = candidates(1_000).map((each) => ({ ...each, reason: 'UnknownRevision' }));
+    const before = decode(encode(stateWith(20_000)));
+
+    const after = encode({ ...before, namespaces, blocked });
+
+    const sizes = [Object.values(after.data).join('').length, ...after.parts.map(({ length }) => length)];
+    expect(Math.max(...sizes)).toBeLessThan(1_000_000);
+    expect(namesIn(decode(after))).toEqual(namesIn(before));
+    expect(decode(after)).toMatchObject({ namespaces, blocked });
+  });
+
   it('does without some of what only spares probes', () => {
     const namespaces = Object.fromEntries(
       Array.from({ length: 7_000 }, (_, index) => [`some-team-${index}`, { hash: 'f'.repeat(16), changedAt: 1.8e12 }]),

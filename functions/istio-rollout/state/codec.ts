@@ -23,43 +23,53 @@ interface StoredQueue extends Omit<Queue, 'items'> {
 }
 
 export function encode(state: State): Encoded {
-  const chunks = chunksOf(state.queue.items);
+  const given = keys.filter((key) => state[key] !== undefined && key !== 'verified' && key !== 'queue');
+  const known = Object.fromEntries(given.map((key) => [key, wrap(state[key])]));
+  const chunks = chunksOf(state.queue.items, Math.min(inlineBytes, roomBeside(known)));
   const [inline = [], ...rest] = chunks.map((chunk) => chunk.map(({ part: _part, ...item }) => item));
   const queue: StoredQueue = { ...state.queue, items: inline, parts: rest.length };
-  const given = keys.filter((key) => state[key] !== undefined && key !== 'verified');
-  const data = Object.fromEntries(given.map((key) => [key, wrap(key === 'queue' ? queue : state[key])]));
+  const data = { ...known, queue: wrap(queue) };
   return { data: { ...data, verified: wrap(fitting(state.verified, data)) }, parts: rest.map((items) => wrap(items)) };
+}
+
+function roomBeside(data: Readonly<Record<string, string>>): number {
+  return mostBytes - Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 /** Of what only spares probes as much as the rest leaves room for. */
 function fitting(verified: readonly string[], data: Readonly<Record<string, string>>): readonly string[] {
-  const used = Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const each = (verified[0]?.length ?? 0) + '"",'.length;
-  return verified.slice(0, Math.max(0, Math.floor((mostBytes - used) / each)));
+  return verified.slice(0, Math.max(0, Math.floor(roomBeside(data) / each)));
 }
 
 function wrap(value: unknown): string {
   return JSON.stringify({ v: version, value });
 }
 
-/** Candidates stay in the ConfigMap that they are in, so that one of them going changes one ConfigMap only. */
-function chunksOf(items: readonly Candidate[]): readonly (readonly Candidate[])[] {
+/**
+ * Candidates stay in the ConfigMap that they are in while it has room, so that one of them going changes one ConfigMap
+ * only.
+ */
+function chunksOf(items: readonly Candidate[], firstBytes: number): readonly (readonly Candidate[])[] {
   const chunks: Candidate[][] = [[]];
-  const sizes: number[] = [0];
+  const free = [firstBytes, ...queueNames.map(() => partBytes)];
   for (const item of items) {
-    const size = JSON.stringify(item).length;
-    const fits = sizes.findIndex((used, index) => used + size <= (index === 0 ? inlineBytes : partBytes));
-    const index = item.part ?? (fits < 0 ? sizes.length : fits);
-    if (index <= queueNames.length) {
+    const size = sizeOf(item);
+    const isAtHome = size <= (free[item.part ?? -1] ?? 0);
+    const index = isAtHome ? (item.part ?? 0) : free.findIndex((room) => size <= room);
+    if (index >= 0) {
       while (chunks.length <= index) {
         chunks.push([]);
-        sizes.push(0);
       }
       chunks[index]?.push(item);
-      sizes[index] = (sizes[index] ?? 0) + size;
+      free[index] = (free[index] ?? 0) - size;
     }
   }
   return chunks;
+}
+
+function sizeOf({ part: _part, ...item }: Candidate): number {
+  return Buffer.byteLength(JSON.stringify(item)) + ','.length;
 }
 
 /** How many further ConfigMaps the queue needs. */
