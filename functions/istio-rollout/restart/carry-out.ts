@@ -32,7 +32,7 @@ export async function carryOut(
       await confirm(pass, intent, finding);
       return;
     }
-    const aside = asideFor(refusal, pass.now());
+    const aside = asideFor(refusal, intent, pass.now());
     if (aside !== undefined) {
       await giveUp(pass, { candidate, intent, aside }, refusal.message);
       return;
@@ -77,10 +77,13 @@ async function write(pass: Pass, intent: InFlight, { staffed, verdict }: Finding
   }
 }
 
-/** A budget that forbids an eviction, a policy or a missing right that forbids the patch, will do so for a while. */
-function asideFor({ kind, message }: Failure, now: number): Aside | undefined {
+/**
+ * A budget that forbids an eviction, a policy or a missing right that forbids the patch, will do so for a while. The same
+ * answer to a patch means that the API server has too much to do.
+ */
+function asideFor({ kind, message }: Failure, { pod }: InFlight, now: number): Aside | undefined {
   if (kind === 'throttled') {
-    return { wait: { code: 'PDB', until: now + soonMs } };
+    return { wait: { code: pod === undefined ? 'Throttled' : 'PDB', until: now + soonMs } };
   }
   return kind === 'conflict' ? undefined : { block: { reason: `Denied: ${message.slice(0, 200)}` } };
 }

@@ -43,13 +43,16 @@ export function createSurveyor(
     if (config.REQUIRE_ISTIOD_READY) {
       istiods ??= readIstiods();
     }
-    const own = ((await istiods) ?? []).filter((istiod) => istiod.revision === revision);
-    const until =
+    const [found = [], present = [], until] = await Promise.all([
+      budgets.get(namespace),
+      istiods,
       config.FREEZE_URL === ''
         ? undefined
-        : await frozenUntil(config.FREEZE_URL, { kind, namespace, name }, { signal, now: now() });
+        : frozenUntil(config.FREEZE_URL, { kind, namespace, name }, { signal, now: now() }),
+    ]);
+    const own = present.filter((istiod) => istiod.revision === revision);
     return {
-      budgets: (await budgets.get(namespace)) ?? [],
+      budgets: found,
       // An istiod that runs elsewhere cannot be seen; its probes answered, which is all there is to know.
       isIstiodReady: own.every(({ progress }) => progress === 'settled'),
       ...(until !== undefined && { frozenUntil: until }),
