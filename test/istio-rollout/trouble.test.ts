@@ -103,7 +103,7 @@ describe('interruptions', () => {
     await openOutdated();
     world.sandbox.faults.add({ verb: 'patch', resource: 'deployments', times: 1, effect: { do: 'cut', when } });
     world.turn(15);
-    await world.tick();
+    expect(await world.tick()).toBe(204);
     expect(world.state().inflight).toMatchObject([{ phase: 'Intent' }]);
 
     const next = await world.start();
