@@ -92,6 +92,13 @@ describe('RENDER_MODE=hosts', () => {
     expect(world.conditions()).toHaveProperty('TargetMissing');
   });
 
+  it('gives way to templates where no target has an address, and says why', async () => {
+    await open({ RENDER_MODE: 'hosts', TARGET_CNAME: 'headless.ingress-nginx.svc.cluster.local.' });
+
+    expect(modeNow()).toBe('template');
+    expect(world.conditions()['RenderMode']).toContain('no target is a Service with a ClusterIP');
+  });
+
   it('gives way to templates where the Corefile has hosts of its own, and says why', async () => {
     await open({ RENDER_MODE: 'hosts' });
     const object = structuredClone(world.sandbox.api.get(configMaps, 'coredns', 'kube-system')) as ConfigMap;

@@ -17,6 +17,8 @@ export interface ModeQuestion {
   readonly mounted: boolean;
   /** Plugins that somebody else uses, or may use, in a block that must answer. */
   readonly occupied: readonly string[];
+  /** A Service behind a target has addresses that we know. */
+  readonly addressed: boolean;
   /** CoreDNS imports blocks of ours. */
   readonly blocks: boolean;
 }
@@ -64,10 +66,12 @@ const obstacles: Readonly<Record<RenderMode, (question: Question) => string | un
   exact: (question) => obstacleToRewriting(question) ?? (question.wildcards ? obstacleToPatterns(question) : undefined),
   grouped: (question) => obstacleToRewriting(question) ?? obstacleToPatterns(question),
   template: () => undefined,
-  hosts: ({ occupied }) =>
-    occupied.includes('hosts')
-      ? 'a server block, or a file that it imports and that we can not see, has a hosts plugin, and can have only one'
-      : undefined,
+  hosts: ({ occupied, addressed }) => {
+    if (occupied.includes('hosts')) {
+      return 'a server block, or a file that it imports and that we can not see, has a hosts plugin, and can have only one';
+    }
+    return addressed ? undefined : 'no target is a Service with a ClusterIP that we may read';
+  },
   zone: ({ occupied, version }) =>
     occupied.includes('file')
       ? 'a server block, or a file that it imports and that we can not see, has a file plugin: it would pass on what it denies'

@@ -217,6 +217,7 @@ describe('the mode', () => {
     shards: 1,
     mounted: true,
     occupied: [],
+    addressed: true,
     blocks: true,
   } as const;
 
@@ -251,6 +252,7 @@ describe('the mode', () => {
     ['zone on an unknown version', { setting: 'zone', version: undefined }, /an unknown version/],
     ['zone beside a zone of somebody else', { setting: 'zone', version: '1.15.0', occupied: ['file'] }, /file plugin/],
     ['hosts beside hosts of somebody else', { setting: 'hosts', occupied: ['hosts'] }, /can have only one/],
+    ['hosts without an address', { setting: 'hosts', addressed: false }, /no target is a Service with a ClusterIP/],
     ['hosts without a volume', { setting: 'hosts', mounted: false }, /does not mount/],
     ['hosts while rules are spread', { setting: 'hosts', shards: 2 }, /spread over several/],
     ['zoneblocks that nobody imports', { setting: 'zoneblocks', blocks: false }, /does not import/],

@@ -33,7 +33,7 @@ export function renderingFor(policy: Policy, facts: DnsFacts | undefined, part: 
 
 export function modeFor({ config }: Policy, facts: DnsFacts | undefined, { shards, hosts }: Part): ModeChoice {
   const spread = shards > 1; // then there are many, wherever the wildcards are
-  const { version, redispatch, mount, placement, occupied = [], blocks } = facts ?? unseen;
+  const { version, redispatch, mount, placement, occupied = [], addresses = {}, blocks } = facts ?? unseen;
   return chooseMode({
     setting: config.RENDER_MODE,
     hosts: spread ? Infinity : new Set(hosts.map(hostKey)).size,
@@ -41,6 +41,7 @@ export function modeFor({ config }: Policy, facts: DnsFacts | undefined, { shard
     exactMaxHosts: config.EXACT_MAX_HOSTS,
     ...{ version, redispatch, shards, occupied },
     mounted: mount && placement.kind === 'own',
+    addressed: Object.values(addresses).some((found) => found.length > 0),
     blocks: blocks?.settled === true,
   });
 }

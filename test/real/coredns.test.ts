@@ -49,7 +49,7 @@ function modesOf(part: CoreDnsPart): readonly RenderMode[] {
 }
 
 function modeOn(part: CoreDnsPart, setting: RenderMode): RenderMode {
-  const site = { redispatch: false, shards: 1, mounted: true, occupied: [], blocks: true };
+  const site = { redispatch: false, shards: 1, mounted: true, occupied: [], addressed: true, blocks: true };
   const version = versionOf(part);
   return chooseMode({ setting, version, hosts: 50, wildcards: true, exactMaxHosts: 200, ...site }).mode;
 }
