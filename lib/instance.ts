@@ -64,6 +64,9 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     ...options,
     later: (key, at, work) => timetable.later(key, at, () => inBackground(work)),
   });
+  for (const trigger of ['tick', 'change', 'hint']) {
+    metrics.requests.inc({ function: name, trigger, result: 'bug' }, 0); // or Prometheus sees no increase in the first
+  }
   const lanes = new Map<Handler<C>, number>();
   const stop = new AbortController();
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { countDeadLetters, deadLetterOf, type DeadLetter } from '../dead-letter.ts';
 import { parseConfig, type Environment } from '../function/config.ts';
 import { asFailure } from '../function/failure.ts';
@@ -31,8 +31,8 @@ async function main(environment: Environment): Promise<void> {
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodies.read(request, response, limit);
-    for (const decode of decodeEvents(request.headers, body)) {
-      tell(deadLetterOf(decode()));
+    for (const event of eventsIn(request.headers, body)) {
+      tell(deadLetterOf(event));
     }
   }
 
@@ -56,6 +56,21 @@ async function main(environment: Environment): Promise<void> {
       problem = 'draining';
       void front.close().then(() => process.exit(0));
     });
+  }
+}
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+/** What is no proper event may be here for just that reason: the headers that the Broker added still tell of it. */
+function eventsIn(headers: IncomingHttpHeaders, body: Buffer): readonly Attributes[] {
+  try {
+    return decodeEvents(headers, body).map((decode) => decode());
+  } catch (error) {
+    const attributes = Object.entries(headers).filter(([name]) => name.startsWith('ce-'));
+    if (attributes.length === 0) {
+      throw error;
+    }
+    return [Object.fromEntries(attributes.map(([name, value]) => [name.slice(3), value]))];
   }
 }
 

@@ -65,11 +65,30 @@ it('counts letters by the status they were refused with, and takes no word for o
   await send(url, letter('422%22%7D%201%0Aforged', 'impossible'));
 
   const { body } = await send(url, { method: 'GET', path: '/metrics' });
-  expect(body.match(/^kube_reflex_dead_letters_total.*$/gm)).toEqual([
-    'kube_reflex_dead_letters_total{code="503"} 1',
+  const counted = body.match(/^kube_reflex_dead_letters_total.*$/gm) ?? [];
+  expect(counted.filter((line) => !line.endsWith(' 0')).sort()).toEqual([
     'kube_reflex_dead_letters_total{code="422"} 1',
+    'kube_reflex_dead_letters_total{code="503"} 1',
     'kube_reflex_dead_letters_total{code="none"} 1',
   ]);
+});
+
+it('counts from 0, so that an alert sees the first letter of a status', async () => {
+  const { body } = await send(url, { method: 'GET', path: '/metrics' });
+
+  expect(body).toContain('kube_reflex_dead_letters_total{code="400"} 0');
+});
+
+it.each([
+  ['data that is no JSON', {}, '{"broken'],
+  ['an attribute that no event may have', { 'ce-specversion': '7' }, '{}'],
+])('tells of a letter that was refused for %s', async (_fault, headers, body) => {
+  const sent = letter('400', 'malformed');
+
+  const { status } = await send(url, { headers: { ...sent.headers, ...headers }, body });
+
+  expect(status).toBe(204);
+  expect(lines.at(-1)).toMatchObject({ msg: 'dead letter', object: 'Ingress shop web', code: 400, said: 'malformed' });
 });
 
 it('refuses what is no event, is healthy, and ends with 0 when asked to', async () => {
