@@ -6,7 +6,7 @@ import { createKube } from '../kube/client.ts';
 import { createTransport } from '../kube/transport.ts';
 import { createLog } from '../log.ts';
 import { standardSite } from '../manifests/manifest.ts';
-import { findFunctions } from './functions.ts';
+import { ownFunctions } from './functions.ts';
 
 const usage = `usage: npm run doctor -- [--kubeconfig FILE] [--namespace NAMESPACE] [--json] [FUNCTION…]
   tells what keeps events from reaching the functions of a cluster, and what to do; it changes nothing
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     console.log(usage);
     return;
   }
-  const found = await findFunctions('functions');
+  const found = await ownFunctions();
   const unknown = positionals.find((name) => !found.some(({ definition }) => definition.name === name));
   if (unknown !== undefined) {
     throw new Error(`there is no function ${JSON.stringify(unknown)}\n${usage}`);

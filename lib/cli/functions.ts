@@ -9,6 +9,16 @@ export interface Found {
   readonly definition: Definition;
 }
 
+/** The functions of this package, from wherever it is called. */
+export async function ownFunctions(): Promise<Found[]> {
+  const root = join(import.meta.dirname, '../../functions');
+  const found = await findFunctions(root);
+  if (found.length === 0) {
+    throw new Error(`there are no functions in ${root}`);
+  }
+  return found;
+}
+
 /** The functions of a folder, one per subfolder with an `index.ts`, in the order of their names. */
 export async function findFunctions(root: string): Promise<Found[]> {
   const folders = await foldersOf(root);

@@ -4,7 +4,7 @@ import { createTransport } from '../kube/transport.ts';
 import { createLog } from '../log.ts';
 import { standardSite } from '../manifests/manifest.ts';
 import { leave, type Left } from '../release/leave.ts';
-import { findFunctions } from './functions.ts';
+import { ownFunctions } from './functions.ts';
 
 const usage = `usage: kube-reflex release FUNCTION [--kubeconfig FILE] [--namespace NAMESPACE] [--dry-run]
   takes a function out of a cluster and restores what it changed there; may be repeated at any time
@@ -32,7 +32,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const [name, ...others] = positionals;
-  const found = await findFunctions('functions');
+  const found = await ownFunctions();
   const definition = found.map((each) => each.definition).find((each) => each.name === name);
   if (definition === undefined || others.length > 0) {
     throw new Error(`it takes one of ${found.map((each) => each.definition.name).join(', ')}\n${usage}`);

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { configMaps, namespaces } from '../../lib/kube/resource.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
@@ -42,6 +42,12 @@ describe('kube-reflex release', () => {
     expect(rehearsed).toEqual({ code: 0, output: `istio-rollout would leave ${sandbox.url}/\n  would ${step}` });
     expect(first).toEqual({ code: 0, output: `istio-rollout leaves ${sandbox.url}/\n  ${step}` });
     expect(second.output).toContain('there was nothing to take back');
+  });
+
+  it('knows its functions wherever it is called from', async () => {
+    const { output } = await runNode([resolve('lib/cli/kube-reflex.ts'), 'release'], directory);
+
+    expect(output).toContain('it takes one of coredns-sync, freeze-check, ');
   });
 
   it.each([
