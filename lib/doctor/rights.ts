@@ -1,4 +1,5 @@
 import type { Permission } from '../function/define.ts';
+import { placesOf } from '../manifests/rights.ts';
 import type { Found } from './finding.ts';
 
 /** One thing that an account must be allowed to do, as an access review asks for it. */
@@ -42,13 +43,6 @@ function combinations(
   verbs: readonly string[],
 ): (readonly [string, string, string])[] {
   return groups.flatMap((group) => resources.flatMap((path) => verbs.map((verb) => [group, path, verb] as const)));
-}
-
-function placesOf(scope: Permission['scope'], own: string): readonly (string | undefined)[] {
-  if (scope === 'cluster') {
-    return [undefined];
-  }
-  return scope === 'own' ? [own] : scope.namespaces;
 }
 
 /** What the answers mean for the account. */

@@ -21,7 +21,6 @@ const workingCondition: Readonly<Record<string, string>> = {
   ApiServerSource: 'Ready',
   PingSource: 'Ready',
   Trigger: 'Ready',
-  Broker: 'Ready',
   Service: 'Ready',
   Deployment: 'Available',
 };

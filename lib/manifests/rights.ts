@@ -25,7 +25,7 @@ export function accountWith(account: Account, permissions: readonly Permission[]
 }
 
 /** The namespaces that a right is for; `undefined` stands for the whole cluster. */
-function placesOf(scope: Permission['scope'], own: string): readonly (string | undefined)[] {
+export function placesOf(scope: Permission['scope'], own: string): readonly (string | undefined)[] {
   if (scope === 'cluster') {
     return [undefined];
   }
