@@ -58,25 +58,20 @@ export async function openPlace(stack: AsyncDisposableStack): Promise<Place> {
   return { sandbox, floor, served, ca: await readFile(join(mounted, 'ca.crt')) };
 }
 
-/** So many windows by this schedule in place of those that are there. */
+/** So many windows of a second each by this schedule, in UTC, in place of those that are there. */
 export async function setPolicies({ api }: Sandbox, count: number, schedule: string): Promise<void> {
   for (const { metadata } of api.list(maintenanceWindows)) {
     await api.remove(maintenanceWindows, { name: metadata?.name ?? '' });
   }
-  const windows = [{ name: 'w', schedule, duration: '1m' }];
+  const windows = [{ name: 'w', schedule: `CRON_TZ=UTC ${schedule}`, duration: '1s' }];
   for (let index = 0; index < count; index += 1) {
-    const policy = nightly(`p${index}`, { timezone: 'Europe/Berlin', windows: inUtc(windows) });
+    const policy = nightly(`p${index}`, { timezone: 'Europe/Berlin', windows });
     await api.create(maintenanceWindows, {
       apiVersion: apiVersion(maintenanceWindows),
       kind: 'MaintenanceWindow',
       ...policy,
     });
   }
-}
-
-/** The hours above are of UTC, whatever the zone of the policy. */
-function inUtc<T extends { readonly schedule: string }>(windows: readonly T[]): readonly T[] {
-  return windows.map((window) => ({ ...window, schedule: `CRON_TZ=UTC ${window.schedule}` }));
 }
 
 /** What every policy of the bench refuses. */
