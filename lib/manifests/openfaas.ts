@@ -2,7 +2,7 @@ import { exampleEnvironment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import { containerOf } from './container.ts';
 import type { Platform } from './function-manifests.ts';
-import { standardSite, type Manifest, type Site } from './manifest.ts';
+import { labelsOf, standardSite, type Manifest, type Site } from './manifest.ts';
 import { subscribedSource, subscriptionOf } from './plain.ts';
 import { standardScaling } from './service.ts';
 
@@ -46,7 +46,7 @@ function stackFunction({ name, config, scaling, tick }: Definition): object {
     labels: {
       'com.openfaas.scale.min': String(Math.max(1, minScale)),
       'com.openfaas.scale.max': String(maxScale),
-      'app.kubernetes.io/part-of': 'kube-reflex',
+      ...labelsOf(name, 'events'),
     },
     annotations: {
       'com.openfaas.serviceaccount': name,

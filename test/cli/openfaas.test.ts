@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import { createTransport } from '../../lib/kube/transport.ts';
-import type { Manifest } from '../../lib/manifests/manifest.ts';
+import { labelsOf, type Manifest } from '../../lib/manifests/manifest.ts';
 import type { WrittenSubscription } from '../../lib/source/branch.ts';
 import { startSource } from '../../lib/source/source.ts';
 import { openWorld, until, type World } from '../coredns-sync/world.ts';
@@ -17,6 +17,7 @@ interface StackFunction {
   readonly namespace: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** What the schema of stack files knows of a function, apart from how it is built. */
@@ -40,6 +41,12 @@ describe('the stack file', () => {
       expect([...Object.values(given.environment), ...Object.values(given.annotations)]).toEqual(
         expect.not.arrayContaining([expect.any(Number), expect.any(Boolean)]),
       );
+    }
+  });
+
+  it('labels pods as everywhere else, so that a release waits for their end', async () => {
+    for (const [name, { labels }] of Object.entries(await stackFunctions())) {
+      expect(labels).toMatchObject(labelsOf(name, 'events'));
     }
   });
 
