@@ -8,6 +8,7 @@ import { secrets, type Secret } from '../kube/resource.ts';
 import { certificatesIn } from './certificate.ts';
 import { phases } from './self-state.ts';
 import { acceptedAt, shownBy } from '../../test/tls/client.ts';
+import { mintAuthority } from '../../test/tls/mint.ts';
 import { openSite, type Replica, type Site } from '../../test/tls/site.ts';
 
 let site: Site;
@@ -19,9 +20,14 @@ beforeEach(async () => {
 afterEach(() => site.close());
 
 const day = 86_400;
+const garbled = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
 
 function secret(): Secret | undefined {
   return site.sandbox.api.get(secrets, 'gate-certificates', 'kube-reflex');
+}
+
+function files(): Record<string, string> {
+  return Object.fromEntries(Object.keys(secret()?.data ?? {}).map((name) => [name, file(name)]));
 }
 
 function file(name: string): string {
@@ -129,18 +135,20 @@ describe('a certificate of our own', () => {
   });
 
   it.each([
-    ['nothing of it is a certificate', { 'tls.crt': 'x', 'tls.key': 'x', 'ca.crt': 'x' }],
-    ['ca.crt is garbled', { 'ca.crt': '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n' }],
-    ['ca.crt is missing', { 'ca.crt': '' }],
-    ['tls.crt is garbled', { 'tls.crt': '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n' }],
-    ['the key is another', { 'tls.key': '-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n' }],
-  ])('is healed when %s, and whoever trusts the published bundle never fails', async (_what, files) => {
+    ['nothing of it is a certificate', () => ({ 'tls.crt': 'x', 'tls.key': 'x', 'ca.crt': 'x' })],
+    ['ca.crt is garbled', () => ({ 'ca.crt': garbled })],
+    ['ca.crt is empty', () => ({ 'ca.crt': '' })],
+    ['ca.crt is missing', () => ({ 'ca.crt': undefined })],
+    ['tls.crt is garbled', () => ({ 'tls.crt': garbled })],
+    ['the key is garbled', () => ({ 'tls.key': garbled.replaceAll('CERTIFICATE', 'PRIVATE KEY') })],
+    ['the key is another', async () => ({ 'tls.key': (await mintAuthority(site.now())).key })],
+  ])('is healed when %s, and whoever trusts the published bundle never fails', async (_what, spoil) => {
     const replica = await site.replica('self');
     await tick([replica]);
-    const data = { ...secret()?.data };
-    for (const [name, text] of Object.entries(files)) {
-      data[name] = Buffer.from(text).toString('base64');
-    }
+    const spoilt = Object.entries<string | undefined>({ ...files(), ...(await spoil()) });
+    const data = Object.fromEntries(
+      spoilt.flatMap(([name, text]) => (text === undefined ? [] : [[name, Buffer.from(text).toString('base64')]])),
+    ) as Secret['data'];
     await site.sandbox.api.update(secrets, { ...secret(), data } as Secret);
 
     for (let ticks = 0; ticks < 2; ticks += 1) {
