@@ -1,5 +1,5 @@
 import type { Pass } from '../pass.ts';
-import type { Code } from '../scan/code.ts';
+import { lastingCodes, type Code } from '../scan/code.ts';
 import type { Verdict } from '../scan/judge.ts';
 import type { Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
@@ -39,13 +39,12 @@ function isHealing({ inflight }: State, { staffed: { workload }, verdict }: Find
 }
 
 const passing: ReadonlySet<Code> = new Set(['RolloutInProgress', 'ProbeFailed']);
-const lasting: ReadonlySet<Code> = new Set(['OnDelete', 'Partitioned', 'Ineffective', 'ConfigInvalid']);
 
 function asideOf({ code, fingerprint }: Verdict, now: number): Aside {
   if (code === 'Paused' || passing.has(code)) {
     return { wait: { code, ...(code !== 'Paused' && { until: now + soonMs }) } };
   }
-  return lasting.has(code)
+  return lastingCodes.has(code)
     ? { block: { reason: code, ...(fingerprint !== undefined && { fingerprint }) } }
     : { drop: true };
 }

@@ -34,3 +34,13 @@ export const quietCodes: ReadonlySet<Code> = new Set([
   'NotExpected',
   'Current',
 ]);
+
+/** These stay as they are until something changes: no restart would help, or none is allowed. */
+export const lastingCodes: ReadonlySet<Code> = new Set([
+  'OnDelete',
+  'Partitioned',
+  'UnknownRevision',
+  'OrphanSidecar',
+  'ConfigInvalid',
+  'Ineffective',
+]);

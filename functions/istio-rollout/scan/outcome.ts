@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Code } from './code.ts';
+import { lastingCodes, type Code } from './code.ts';
 import { attemptsOf, type Knowledge } from './judge.ts';
 import { lastStamp } from '../restart/steps.ts';
 import { bookkeeping } from '../names.ts';
@@ -46,18 +46,9 @@ export function isGateway({ template }: Workload): boolean {
   );
 }
 
-const lasting: ReadonlySet<Code> = new Set([
-  'OnDelete',
-  'Partitioned',
-  'UnknownRevision',
-  'OrphanSidecar',
-  'ConfigInvalid',
-  'Ineffective',
-]);
-
 /** Left alone until something changes: told once. */
 export function blockedOf({ staffed, verdict: { code, fingerprint } }: Finding): Blocked | undefined {
-  return lasting.has(code)
+  return lastingCodes.has(code)
     ? { ...identityOf(staffed.workload), reason: code, ...(fingerprint !== undefined && { fingerprint }) }
     : undefined;
 }
