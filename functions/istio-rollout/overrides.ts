@@ -26,7 +26,9 @@ export function overridden(config: Config, data: Readonly<Record<string, string>
   const undeployed = parsed.filter(([name, value]) => needsOtherManifests(config, { ...config, [name]: value }));
   if (undeployed.length > 0) {
     const names = undeployed.map(([name]) => name).join(', ');
-    throw new Unusable(`${configName}: ${names} takes other rights than the manifests grant; make them with it instead`);
+    throw new Unusable(
+      `${configName}: ${names} takes other rights than the manifests grant; make them with it instead`,
+    );
   }
   return { ...config, ...Object.fromEntries(parsed) };
 }
