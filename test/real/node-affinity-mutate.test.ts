@@ -122,7 +122,7 @@ describe('node-affinity-mutate on the real API server', () => {
     expect(ms).toBeLessThan(3_500);
   });
 
-  it('an hour at rest, which is twelve ticks, writes nothing and reads five objects and lists at each', async () => {
+  it('an hour at rest, which is twelve ticks, writes nothing and reads six objects and lists at each', async () => {
     const before = readAudit(site.cluster).length;
 
     for (let ticks = 0; ticks < 12; ticks += 1) {
