@@ -2,14 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../lib/function/config.ts';
 import { Config } from './config.ts';
 import { policyOf } from './policy.ts';
+import { renderModes } from './render.ts';
 import { foreignTo } from './testing/grammar.ts';
 import { injectJunk } from './testing/injection.ts';
 
 describe('hosts, targets and annotations that nobody has checked', () => {
   it('CS-17 CS-18 reach no written object unless they are names', () => {
-    const { texts, served, foreign } = injectJunk(100_000);
+    const { texts, modes, served, foreign } = injectJunk(100_000);
 
     expect(foreign).toEqual([]);
+    expect([...modes].sort()).toEqual([...renderModes].sort());
     expect([texts >= 100_000, served > 1000]).toEqual([true, true]);
   }, 60_000);
 

@@ -32,15 +32,27 @@ function bare(piece: string): string {
     .replace(/^\(\?:/, '')
     .replace(/\)?\.\$$/, '')
     .replace(/\."$/, '')
+    .replace(/:1053$/, '')
+    .replace(/\.$/, '')
     .replace(/^\*\*?\./, '');
 }
 
 /** Words that are part of every rendering, record or message, whatever the hosts are. */
 function isOurs(piece: string): boolean {
-  return piece === '' || ours.has(piece) || numbers.test(piece) || objects.test(piece) || kinds.test(piece);
+  return (
+    piece === '' ||
+    ours.has(piece) ||
+    numbers.test(piece) ||
+    objects.test(piece) ||
+    kinds.test(piece) ||
+    depths.test(piece)
+  );
 }
 
 const numbers = /^-?[0-9a-z]{1,16}$/;
+/** So many labels, in a server block that is named after a host. */
+const depths =
+  /^\^(?:\[a-z0-9-\]\[a-z0-9_-\]\*\\\.|\(\?:\[a-z0-9-\]\[a-z0-9_-\]\*\\\.\)\+)?\(\?:\[\^\.\]\+\\\.\)\{\d+\}\$$/;
 const objects = /^\(?(?:Ingress|IngressRoute|HTTPRoute|GRPCRoute|TLSRoute)\/shop\/web-\d+\)?:?$/;
 const kinds = /^(?:[a-z0-9.-]+\/)?v\d[a-z0-9]*$|^[0-9a-f]{12,64}$|^1970-01-01T00:00:00\.000Z$/;
 
@@ -48,6 +60,8 @@ const ours = new Set(
   [
     '# Kept by coredns-sync (kube-reflex.dev): hosts of this cluster and where they lead. Edits are undone.',
     'rewrite name exact regex answer auto template IN A AAAA { } match "{{ .Question.Name }} 30 CNAME fallthrough >',
+    'hosts /etc/coredns/custom/coredns-ingress-sync/dynamic.hosts fd00::80 . no_reverse fallthrough_unsupported',
+    'file /etc/coredns/custom/coredns-ingress-sync/dynamic.zone forward /etc/resolv.conf SOA ;',
     'Ingress IngressRoute HTTPRoute GRPCRoute TLSRoute ConfigMap Normal Warning more: and index of objects hosts',
     'HostSynced HostConflict HostProtected HostRejected resolves inside the cluster: belongs to an object that ranks higher:',
     'not a DNS name: labels of 1 to 63 letters digits and inner hyphens at most 253 bytes in all: all refused',

@@ -4,8 +4,10 @@ import { bucketOf, readBucket, writeBucket } from '../bucket.ts';
 import { ranked } from '../claim.ts';
 import { Config } from '../config.ts';
 import { parseTarget } from '../host.ts';
+import type { DnsFacts } from '../integration/types.ts';
 import { decide, type Decision } from '../pass.ts';
 import { policyOf, type Policy } from '../policy.ts';
+import { renderModes } from '../render.ts';
 import { outcomeEvents } from '../report.ts';
 import { writeShard } from '../shard.ts';
 import { sourcesOf } from '../sources/index.ts';
@@ -19,6 +21,8 @@ import { junkHost } from './junk.ts';
 export interface Injected {
   /** Texts that objects carried: hosts, targets and annotations. */
   readonly texts: number;
+  /** Ways in which rules were written. */
+  readonly modes: ReadonlySet<string>;
   /** Hosts that were served. */
   readonly served: number;
   /** The first pieces of written objects that no host, target or word of ours explains. */
@@ -27,25 +31,26 @@ export interface Injected {
 
 const hostsPerObject = 10;
 const objectsPerPass = 60;
-const modes = ['exact', 'grouped', 'template'] as const;
 
 /** Objects of every kind full of junk, through a full pass: what it would write is looked at, text by text. */
 export function injectJunk(texts: number): Injected {
   let given = 0;
   let served = 0;
   const foreign: string[] = [];
+  const modes = new Set<string>();
   function next(): string {
     given += 1;
     return junkHost(given);
   }
   for (let pass = 0; given < texts; pass += 1) {
-    const policy = junkPolicy(next, modes[pass % modes.length] ?? 'exact');
+    const policy = junkPolicy(next, renderModes[pass % renderModes.length] ?? 'exact');
     const wanted = junkObjects(policy, next);
     const decision = decideOn(policy, wanted);
     served += decision.summary.hosts;
+    decision.plans.forEach(({ content }) => modes.add(content.mode));
     foreign.push(...foreignTo(policy, writtenBy(policy, wanted, decision)).slice(0, 10 - foreign.length));
   }
-  return { texts: given, served, foreign };
+  return { texts: given, modes, served, foreign };
 }
 
 /** Targets come from settings: one that is no name stops the start, any other must be harmless. */
@@ -109,11 +114,28 @@ function junkGateway(next: () => string): Gateway {
   };
 }
 
+/** A CoreDNS that can take rules of every mode. */
+function factsFor({ mappings }: Policy): DnsFacts {
+  const frame = { port: ':1053', lines: ['forward . /etc/resolv.conf'], taken: [], inside: ['cluster.local'] };
+  return {
+    mode: 'corefile',
+    placement: { kind: 'own' },
+    version: '1.15.0',
+    redispatch: false,
+    imported: true,
+    volume: true,
+    mount: true,
+    shards: 1,
+    addresses: Object.fromEntries(mappings.map(({ target }) => [target, ['fd00::80']])),
+    blocks: { frame, since: new Date(0).toISOString(), settled: true },
+  };
+}
+
 function decideOn(policy: Policy, wanted: readonly Wanted[]): Decision {
   return decide({
     policy,
     state: parseState(undefined),
-    facts: undefined,
+    facts: factsFor(policy),
     shards: [],
     records: new Map(),
     listed: { wanted, resourceVersion: '1', unread: [] },
