@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { binaryEvent, send, type Sent } from '../http.ts';
+import { binaryEvent, send, type Received, type Sent } from '../http.ts';
 
 interface Line {
   readonly msg: string;
@@ -10,6 +10,7 @@ interface Line {
 }
 
 let child: ChildProcess;
+let output: Interface;
 let url: URL;
 const lines: Line[] = [];
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const listening = Promise.withResolvers<URL>();
-  createInterface({ input: child.stdout ?? process.stdin }).on('line', (text) => {
+  output = createInterface({ input: child.stdout ?? process.stdin }).on('line', (text) => {
     const line = JSON.parse(text) as Line;
     lines.push(line);
     if (line.urls?.[0] !== undefined) {
@@ -45,8 +46,18 @@ function letter(code: string, said: string): Sent {
   return { ...event, headers: { ...event.headers, ...added } };
 }
 
+/** The answer to a letter, once its line is there too: it comes by another way. */
+async function post(sent: Sent): Promise<Received> {
+  const before = lines.length;
+  const answer = await send(url, sent);
+  while (lines.length === before) {
+    await once(output, 'line');
+  }
+  return answer;
+}
+
 it('tells of each letter what it was about, who refused it and why, and never its data', async () => {
-  const { status, body } = await send(url, letter('503', 'unavailable: the API server\nis away\n'));
+  const { status, body } = await post(letter('503', 'unavailable: the API server\nis away\n'));
 
   expect({ status, body }).toEqual({ status: 204, body: '' });
   expect(lines.at(-1)).toMatchObject({
@@ -61,8 +72,8 @@ it('tells of each letter what it was about, who refused it and why, and never it
 });
 
 it('counts letters by the status they were refused with, and takes no word for one', async () => {
-  await send(url, letter('422', 'impossible: no such thing'));
-  await send(url, letter('422%22%7D%201%0Aforged', 'impossible'));
+  await post(letter('422', 'impossible: no such thing'));
+  await post(letter('422%22%7D%201%0Aforged', 'impossible'));
 
   const { body } = await send(url, { method: 'GET', path: '/metrics' });
   const counted = body.match(/^kube_reflex_dead_letters_total.*$/gm) ?? [];
@@ -85,7 +96,7 @@ it.each([
 ])('tells of a letter that was refused for %s', async (_fault, headers, body) => {
   const sent = letter('400', 'malformed');
 
-  const { status } = await send(url, { headers: { ...sent.headers, ...headers }, body });
+  const { status } = await post({ headers: { ...sent.headers, ...headers }, body });
 
   expect(status).toBe(204);
   expect(lines.at(-1)).toMatchObject({ msg: 'dead letter', object: 'Ingress shop web', code: 400, said: 'malformed' });
