@@ -195,8 +195,8 @@ describe('node-affinity-mutate on the real API server', () => {
       const audit = readAudit(site.cluster);
       const forbidden = audit.filter(({ responseStatus }) => responseStatus?.code === 403);
       expect(forbidden.map(({ user, verb, requestURI }) => [user.username, verb, requestURI])).toEqual([]);
-      expect(usedBy('events', audit)).toEqual(grantedTo('events', everything));
-      expect(usedBy('webhook', audit)).toEqual(grantedTo('webhook', everything));
+      expect(usedBy('events', audit, everything)).toEqual(grantedTo('events', everything));
+      expect(usedBy('webhook', audit, everything)).toEqual(grantedTo('webhook', everything));
     },
     patience,
   );

@@ -1,5 +1,6 @@
 import nodeAffinityMutate from '../../functions/node-affinity-mutate/index.ts';
 import { parseConfig } from '../../lib/function/config.ts';
+import type { Permission } from '../../lib/function/define.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { binaryEvent, send } from '../http.ts';
@@ -20,29 +21,55 @@ export const everything = {
 
 type Part = 'events' | 'webhook';
 
-/** What a part is granted with these settings: `list nodes`. */
+/** What a part is granted with these settings: `list nodes`, `patch configmaps node-affinity-mutate-state`. */
 export function grantedTo(part: Part, environment: Readonly<Record<string, string>>): string[] {
-  const { placeholders } = renderFunction(nodeAffinityMutate);
-  const config = parseConfig(nodeAffinityMutate.config, { ...placeholders, ...environment });
-  const role = part === 'events' ? 'events' : 'admission';
-  const rights = (nodeAffinityMutate.permissions?.(config, standardSite) ?? [])
-    .filter((permission) => permission.role === undefined || permission.role === role)
-    .flatMap(({ verbs, resources }) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)));
+  const rights = permissionsOf(part, environment).flatMap(({ names, ...permission }) =>
+    kindsOfCalls(permission).flatMap((call) => names?.map((name) => `${call} ${name}`) ?? [call]),
+  );
   return [...new Set(rights)].sort();
 }
 
-/** What a part did, in the same words. */
-export function usedBy(part: Part, audit: readonly AuditEvent[]): string[] {
+/** What a part did, in the same words: with the names of objects where those that it may touch are named. */
+export function usedBy(
+  part: Part,
+  audit: readonly AuditEvent[],
+  environment: Readonly<Record<string, string>>,
+): string[] {
   const username = usernameOf(nodeAffinityMutate.name, part);
-  const used = audit.filter(({ user }) => user.username === username);
-  return [...new Set(used.flatMap(rightsFor))].sort();
+  const limited = permissionsOf(part, environment).filter(({ names }) => names !== undefined);
+  const named = new Set(limited.flatMap(kindsOfCalls));
+  const rights = audit
+    .filter(({ user }) => user.username === username)
+    .flatMap((event) =>
+      callsIn(event).map((call) => (named.has(call) ? `${call} ${event.objectRef?.name ?? ''}` : call)),
+    );
+  return [...new Set(rights)].sort();
+}
+
+function permissionsOf(part: Part, environment: Readonly<Record<string, string>>): readonly Permission[] {
+  const { placeholders } = renderFunction(nodeAffinityMutate);
+  const config = parseConfig(nodeAffinityMutate.config, { ...placeholders, ...environment });
+  const role = part === 'events' ? 'events' : 'admission';
+  return (nodeAffinityMutate.permissions?.(config, standardSite) ?? []).filter(
+    (permission) => permission.role === undefined || permission.role === role,
+  );
+}
+
+function kindsOfCalls({ groups, resources, verbs }: Permission): string[] {
+  return groups.flatMap((group) =>
+    resources.flatMap((resource) => verbs.map((verb) => `${verb} ${fullName(resource, group)}`)),
+  );
 }
 
 /** A server-side apply that makes an object takes the right to create it as well. */
-function rightsFor({ verb, objectRef, responseStatus }: AuditEvent): string[] {
-  const resource = objectRef?.resource ?? '';
+function callsIn({ verb, objectRef, responseStatus }: AuditEvent): string[] {
+  const resource = fullName(objectRef?.resource ?? '', objectRef?.apiGroup ?? '');
   const created = verb === 'patch' && responseStatus?.code === 201;
   return [`${verb} ${resource}`, ...(created ? [`create ${resource}`] : [])];
+}
+
+function fullName(resource: string, group: string): string {
+  return group === '' ? resource : `${resource}.${group}`;
 }
 
 const { namespace } = standardSite;
@@ -69,7 +96,7 @@ export async function exercise({ cluster, client, tick }: AffinitySite, events: 
   await client.call('DELETE', secretPath);
   await waitUntil('a new authority is old enough to ask whether all replicas show it', async () => {
     await tick(events);
-    return usedBy('events', readAudit(cluster)).includes('list endpointslices');
+    return usedBy('events', readAudit(cluster), everything).includes('list endpointslices.discovery.k8s.io');
   });
 }
 
