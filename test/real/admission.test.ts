@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
 import { createClient, type Client, type Reply } from '../contract/api/client.ts';
 import { readAudit } from './audit.ts';
 import { shipped } from './census.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installRights, startFunction, usernameOf, type RealFunction } from './function.ts';
-import { applyManifest } from './manifests.ts';
 import { waitUntil } from './wait.ts';
+import { registerWebhooks, webhookPort } from './webhook.ts';
 
 const patience = 120_000;
-const service = 'host-census-webhook';
 const { namespace } = standardSite;
 const refusing = { 'host-census.kube-reflex.dev/refuse': 'true' };
 
@@ -18,7 +16,6 @@ describe('host-census as a webhook of the real API server', () => {
   const running = new AsyncDisposableStack();
   let cluster: Cluster;
   let client: Client;
-  let tlsPort: number;
   let environment: Readonly<Record<string, string>>;
   let subject: RealFunction;
 
@@ -26,12 +23,9 @@ describe('host-census as a webhook of the real API server', () => {
     cluster = running.use(await startCluster());
     client = running.adopt(createClient(cluster.access), ({ close }) => close());
     await installRights(cluster, shipped);
-    tlsPort = cluster.site.base + 10;
+    const tlsPort = webhookPort(cluster);
     environment = { TLS_PORT: String(tlsPort) };
-    await applyManifest(client, hereAs(service));
-    for (const configuration of configurations()) {
-      await applyManifest(client, reaching(configuration, tlsPort));
-    }
+    await registerWebhooks(client, shipped.definition, tlsPort);
     subject = await startFunction(cluster, shipped, { port: 0, part: 'webhook', environment });
     await waitUntil('the webhook is asked', async () => (await create('probe', refusing)).code === 403);
   }, patience);
@@ -101,27 +95,4 @@ describe('host-census as a webhook of the real API server', () => {
 
 function ingressesIn(place: string): string {
   return `/apis/networking.k8s.io/v1/namespaces/${place}/ingresses`;
-}
-
-function configurations(): Manifest[] {
-  return renderFunction(shipped.definition).manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
-}
-
-/** The shipped Service, on a machine without cluster networking. */
-function hereAs(name: string): Manifest {
-  const spec = { type: 'ExternalName', externalName: 'localhost' };
-  return { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace }, spec };
-}
-
-interface Webhook {
-  readonly clientConfig: { readonly service: object };
-}
-
-/** The shipped configuration with what only a running cluster knows: where the process is. It is trusted by itself. */
-function reaching(configuration: Manifest, port: number): Manifest {
-  const webhooks = (configuration['webhooks'] as Webhook[]).map((webhook) => ({
-    ...webhook,
-    clientConfig: { service: { ...webhook.clientConfig.service, port } },
-  }));
-  return { ...configuration, webhooks };
 }
