@@ -10,8 +10,12 @@ import { suites } from './suites.ts';
 const here = import.meta.dirname;
 const root = join(here, '../..');
 
-/** `npm run test:real [-- suite…]`: builds the parts first, so that no test waits for a compiler; then runs jest. */
-async function run(names: readonly string[]): Promise<void> {
+/**
+ * `npm run test:real [-- suite… [option…]]`: builds the parts first, so that no test waits for a compiler; then runs
+ * jest, to which everything from the first option on is handed (`-t 'PF-6'`).
+ */
+async function run(words: readonly string[]): Promise<void> {
+  const { names, options } = parted(words);
   const all = readdirSync(here)
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => name.replace('.test.ts', ''));
@@ -29,10 +33,8 @@ async function run(names: readonly string[]): Promise<void> {
     process.stderr.write(`${line}\n`);
   });
   const logs = mkdtempSync(join(tmpdir(), 'kube-reflex-logs-'));
-  process.exitCode = await jest(
-    wanted.map((name) => `test/real/${name}.test.ts`),
-    logs,
-  );
+  const files = wanted.map((name) => `test/real/${name}.test.ts`);
+  process.exitCode = await jest([...files, ...options], logs);
   if (process.exitCode === 0) {
     rmSync(logs, { recursive: true });
   } else {
@@ -40,12 +42,18 @@ async function run(names: readonly string[]): Promise<void> {
   }
 }
 
-async function jest(files: readonly string[], logs: string): Promise<number> {
+function parted(words: readonly string[]): { names: readonly string[]; options: readonly string[] } {
+  const first = words.findIndex((word) => word.startsWith('-'));
+  const end = first === -1 ? words.length : first;
+  return { names: words.slice(0, end), options: words.slice(end) };
+}
+
+async function jest(args: readonly string[], logs: string): Promise<number> {
   const child = spawn(
     process.execPath,
     [
       ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
-      ...[join(root, 'node_modules/jest/bin/jest.js'), '--config', join(here, 'jest.config.js'), ...files],
+      ...[join(root, 'node_modules/jest/bin/jest.js'), '--config', join(here, 'jest.config.js'), ...args],
     ],
     { cwd: root, stdio: 'inherit', env: { ...process.env, REAL_LOGS: logs } },
   );
