@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { Environment } from '../../lib/function/config.ts';
 import type { Definition } from '../../lib/function/define.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { partName, standardSite, type Manifest, type Part } from '../../lib/manifests/manifest.ts';
@@ -39,15 +40,20 @@ const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 
 const firstFunctionPort = 50;
 
 /** A function and what it shares with others, as if there were no others. */
-export function installationOf(definition: Definition): readonly Manifest[] {
-  return [...renderFunction(definition).manifests, ...renderShared([definition])];
+export function installationOf(definition: Definition, environment: Environment = {}): readonly Manifest[] {
+  const { manifests } = renderFunction(definition, standardSite, { environment });
+  return [...manifests, ...renderShared([definition])];
 }
 
-/** Sets up the accounts of a function with the rights that it ships with, and nothing else. */
-export async function installRights(cluster: Cluster, { definition }: Shipped): Promise<void> {
+/** Sets up the accounts of a function with the rights that it ships with, or that settings ask for, and nothing else. */
+export async function installRights(
+  cluster: Cluster,
+  { definition }: Shipped,
+  environment: Environment = {},
+): Promise<void> {
   const client = createClient(cluster.access);
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: standardSite.namespace } };
-  const granted = installationOf(definition).filter(({ kind }) => rights.has(kind));
+  const granted = installationOf(definition, environment).filter(({ kind }) => rights.has(kind));
   for (const manifest of [namespace, ...granted]) {
     await applyManifest(client, manifest);
   }

@@ -5,17 +5,11 @@ import type { Body } from '../contract/api/client.ts';
 import { startHookServer } from '../contract/api/hook-server.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { callsOf, readAudit } from './audit.ts';
-import { usernameOf, type RealFunction } from './function.ts';
+import { installRights, usernameOf, type RealFunction } from './function.ts';
 import { applyManifest } from './manifests.ts';
-import {
-  affinityOf,
-  installRightsFor,
-  managed,
-  openAffinitySite,
-  unmanaged,
-  type AffinitySite,
-} from './node-affinity-site.ts';
-import { everything, exercise, grantedTo, usedBy } from './node-affinity-rights.ts';
+import { affinityOf, managed, openAffinitySite, shipped, unmanaged, type AffinitySite } from './node-affinity-site.ts';
+import { everything, exercise } from './node-affinity-rights.ts';
+import { grantedTo, usedBy } from './rights.ts';
 import { waitFor } from './wait.ts';
 
 const patience = 240_000;
@@ -157,7 +151,7 @@ describe('node-affinity-mutate on the real API server', () => {
         const found = await affinities(shapes);
         return found[0]?.includes('fast') === true ? found : undefined;
       });
-      await installRightsFor(site.client, { POLICY: 'true' });
+      await installRights(site.cluster, shipped, { POLICY: 'true' });
       await events.running.stop();
       events = await site.startEvents(2, { POLICY: 'true' });
       expect(await site.tick(events)).toBe(204);
@@ -186,7 +180,7 @@ describe('node-affinity-mutate on the real API server', () => {
   it(
     'with every feature on, each half was granted exactly what it used, and refused nothing',
     async () => {
-      await installRightsFor(site.client, everything);
+      await installRights(site.cluster, shipped, everything);
       await site.register();
       await events.running.stop();
       events = await site.startEvents(3, everything);
@@ -195,8 +189,12 @@ describe('node-affinity-mutate on the real API server', () => {
       const audit = readAudit(site.cluster);
       const forbidden = audit.filter(({ responseStatus }) => responseStatus?.code === 403);
       expect(forbidden.map(({ user, verb, requestURI }) => [user.username, verb, requestURI])).toEqual([]);
-      expect(usedBy('events', audit, everything)).toEqual(grantedTo('events', everything));
-      expect(usedBy('webhook', audit, everything)).toEqual(grantedTo('webhook', everything));
+      expect(usedBy(shipped.definition, 'events', audit, everything)).toEqual(
+        grantedTo(shipped.definition, 'events', everything),
+      );
+      expect(usedBy(shipped.definition, 'webhook', audit, everything)).toEqual(
+        grantedTo(shipped.definition, 'webhook', everything),
+      );
     },
     patience,
   );

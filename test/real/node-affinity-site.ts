@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import nodeAffinityMutate from '../../functions/node-affinity-mutate/index.ts';
 import { managedLabels, pool, poolKey } from '../../functions/node-affinity-mutate/testing/pods.ts';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
 import { createClient, type Body, type Client, type Reply } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { binaryEvent, send } from '../http.ts';
@@ -103,14 +101,6 @@ export async function openAffinitySite(): Promise<AffinitySite> {
 export function affinityOf({ spec }: Body): string | undefined {
   const { affinity } = spec ?? {};
   return affinity === undefined ? undefined : JSON.stringify(affinity);
-}
-
-/** The rights that a setting asks for beyond the shipped ones. */
-export async function installRightsFor(client: Client, environment: Readonly<Record<string, string>>): Promise<void> {
-  const { manifests } = renderFunction(nodeAffinityMutate, standardSite, { environment });
-  for (const manifest of manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')) {
-    await applyManifest(client, manifest);
-  }
 }
 
 async function label(client: Client, path: string, labels: object): Promise<void> {
