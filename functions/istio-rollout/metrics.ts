@@ -28,6 +28,10 @@ export function publish(
   for (const [name, count] of Object.entries({ ...countsOf(state), ...scannedCounts(scan, rows) })) {
     workloads.set(count, { state: name });
   }
+  const omitted = metrics.gauge('omitted', 'What the state had no room for.', ['what']);
+  for (const what of ['blocked', 'namespaces', 'queue', 'verified'] as const) {
+    omitted.set(state.omitted[what] ?? 0, { what });
+  }
   metrics
     .gauge('run_paused', '1 while a failed rollout has paused the run.')
     .set(state.pacing.paused === undefined ? 0 : 1);

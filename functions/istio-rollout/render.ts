@@ -1,7 +1,7 @@
 import { formatInstant } from '../../lib/time/instant.ts';
 import { quietCodes, type Code } from './scan/code.ts';
 import type { Scan } from './scan/scan.ts';
-import type { State, Wait } from './state/state.ts';
+import type { Omitted, State, Wait } from './state/state.ts';
 
 /** A workload, or a pod without one, that is worth a line. */
 export interface Row {
@@ -16,15 +16,23 @@ export interface Row {
   readonly expected?: string;
 }
 
+/** The same with what has become of it since the scan. */
+export interface StatusRow extends Row {
+  /** When it is looked at again. */
+  readonly until?: string;
+}
+
 export interface Status {
   readonly run?: string;
   readonly trigger?: string;
   readonly paused?: string;
   readonly pending?: { readonly reasons: readonly string[]; readonly lastError?: string };
   readonly counts: Readonly<Record<WorkloadState, number>>;
+  /** What the state had no room for; it comes back as soon as there is. */
+  readonly omitted?: Omitted;
   readonly lastScanAt?: string;
   readonly nextActionAt?: string;
-  readonly workloads: readonly Row[];
+  readonly workloads: readonly StatusRow[];
 }
 
 export type WorkloadState = 'outdated' | 'queued' | 'inflight' | 'failed' | 'blocked';
@@ -89,7 +97,7 @@ export function parseRows(text: string | undefined): readonly Row[] {
 
 /** What is known of all workloads, with what has become of them since the scan. */
 export function renderStatus(state: State, rows: readonly Row[]): Status {
-  const { pacing, pending } = state;
+  const { pacing, pending, omitted } = state;
   const workloads = rows.map((row) => ({ ...row, ...phaseOf(state, row) }));
   const next = nextActionOf(state);
   return {
@@ -100,6 +108,7 @@ export function renderStatus(state: State, rows: readonly Row[]): Status {
       pending: { reasons: pending.reasons, ...(pending.lastError !== undefined && { lastError: pending.lastError }) },
     }),
     counts: countsOf(state),
+    ...(Object.keys(omitted).length > 0 && { omitted }),
     ...(pacing.lastFullScanAt !== undefined && { lastScanAt: formatInstant(pacing.lastFullScanAt) }),
     ...(next !== undefined && { nextActionAt: formatInstant(next) }),
     workloads,
@@ -117,7 +126,7 @@ export function countsOf({ queue, inflight, blocked }: State): Readonly<Record<W
   };
 }
 
-function phaseOf(state: State, { uid, code }: Row): Partial<Row> & { readonly until?: string } {
+function phaseOf(state: State, { uid, code }: Row): Partial<StatusRow> {
   const restart = state.inflight.find((each) => each.uid === uid);
   const waiting = state.queue.items.find((each) => each.uid === uid);
   const stopped = state.blocked.find((each) => each.uid === uid);
@@ -133,7 +142,7 @@ function phaseOf(state: State, { uid, code }: Row): Partial<Row> & { readonly un
 /** What a scan found so is over once nothing waits any more. */
 const passing: ReadonlySet<string> = new Set(['Outdated', 'Paused', 'RolloutInProgress']);
 
-function phaseOfWait(wait: Wait | undefined): Partial<Row> & { readonly until?: string } {
+function phaseOfWait(wait: Wait | undefined): Partial<StatusRow> {
   return { code: wait?.code ?? 'Queued', ...(wait?.until !== undefined && { until: formatInstant(wait.until) }) };
 }
 

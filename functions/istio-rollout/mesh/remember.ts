@@ -13,7 +13,8 @@ export function remember(state: State, mesh: Mesh, now: number): State {
     namespaces: mergeNamespaces(state.namespaces, mesh, now),
   };
   const isSame = (Object.keys(next) as (keyof typeof next)[]).every((key) => sameHashes(state[key], next[key]));
-  return isSame ? state : { ...state, ...next };
+  const { namespaces: _found, ...omitted } = state.omitted;
+  return isSame ? state : { ...state, ...next, omitted };
 }
 
 type ByName<T> = Readonly<Record<string, T>>;

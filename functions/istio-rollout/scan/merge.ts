@@ -1,7 +1,7 @@
 import { formatInstant } from '../../../lib/time/instant.ts';
 import type { Notice } from '../notice.ts';
 import { remember } from '../mesh/remember.ts';
-import { backoffMs, configFingerprint, isSameTrigger, settingsFingerprint } from '../state/pending.ts';
+import { backoffMs, configFingerprint, isSameTrigger, named, settingsFingerprint } from '../state/pending.ts';
 import {
   counted,
   identityOf,
@@ -41,7 +41,8 @@ export function mergeScan(before: State, merge: Merge): State {
   );
   const queue = { configFingerprint: configFingerprint(known, config), items };
   const verified = mergeVerified(known.verified, scan);
-  const next = withPending({ ...known, inflight, blocked, queue, verified }, merge);
+  const omitted = scan.namespaces === undefined ? {} : known.omitted; // a full scan has found all again
+  const next = withPending({ ...known, inflight, blocked, queue, verified, omitted }, merge);
   return withCounts({ ...next, pacing: pacingOf(next, known, merge) }, merge);
 }
 
@@ -136,12 +137,13 @@ function confirmationOf(confirmed: KnownControlPlane['confirmed']): Pick<KnownCo
 /** A trigger stays pending where injectors could not be asked, and where another came during the scan. */
 function withPending(state: State, { scan, pending, now }: Merge): State {
   const failed = scan.findings.filter(({ verdict }) => verdict.code === 'ProbeFailed');
-  const unsure = [...new Set(failed.map(({ staffed }) => staffed.workload.namespace))];
+  const unsure = failed.map(({ staffed }) => staffed.workload.namespace);
   const { pending: latest, ...rest } = state;
   if (latest !== undefined && !isSameTrigger(latest, pending)) {
-    return latest.namespaces === undefined
+    const { namespaces, ...trigger } = latest;
+    return namespaces === undefined
       ? state
-      : { ...rest, pending: { ...latest, namespaces: [...new Set([...latest.namespaces, ...unsure])] } };
+      : { ...rest, pending: { ...trigger, ...named([...namespaces, ...unsure]) } };
   }
   if (failed.length === 0) {
     return rest;
@@ -150,7 +152,7 @@ function withPending(state: State, { scan, pending, now }: Merge): State {
   const lastError = (failed[0]?.verdict.detail ?? '').slice(0, 200);
   return {
     ...rest,
-    pending: { ...pending, namespaces: unsure, attempts, dueAt: now + backoffMs(attempts), lastError },
+    pending: { ...pending, ...named(unsure), attempts, dueAt: now + backoffMs(attempts), lastError },
   };
 }
 

@@ -1,18 +1,25 @@
 import { queueNames, stateName } from '../names.ts';
 import { Unusable } from '../unusable.ts';
-import { emptyState, isUnderWay, type Candidate, type Queue, type State } from './state.ts';
+import { emptyState, isUnderWay, type Candidate, type Omitted, type Queue, type State } from './state.ts';
 
-/** The state as ConfigMaps hold it: one key per part of it, and what the queue has more than fits. */
+/** The state as ConfigMaps hold it: one key per part of it, and what the queue has more than fits there. */
 export interface Encoded {
   readonly data: Readonly<Record<string, string>>;
   /** Further queue ConfigMaps, in order. */
   readonly parts: readonly string[];
 }
 
+export interface Fitted extends Encoded {
+  /** As it can be read from there. */
+  readonly state: State;
+}
+
 const version = 1;
 const mostBytes = 900 * 1024;
 const inlineBytes = 300 * 1024;
 const partBytes = 800 * 1024;
+/** The envelope of one more key. */
+const wrapBytes = 200;
 
 type Key = keyof State;
 const keys = Object.keys({ ...emptyState, pending: undefined } satisfies Record<Key, unknown>) as readonly Key[];
@@ -22,24 +29,63 @@ interface StoredQueue extends Omit<Queue, 'items'> {
   readonly parts: number;
 }
 
-export function encode(state: State): Encoded {
-  const given = keys.filter((key) => state[key] !== undefined && key !== 'verified' && key !== 'queue');
-  const known = Object.fromEntries(given.map((key) => [key, wrap(state[key])]));
-  const chunks = chunksOf(state.queue.items, Math.min(inlineBytes, roomBeside(known)));
+/** What must not be lost: without it something would be done twice, or not at all. */
+const needed = ['controlPlanes', 'meshConfigs', 'webhooks', 'pending', 'inflight', 'pacing', 'counters'] as const;
+
+/** The rest takes the room that this leaves, what is needed most first; what does not fit is left out and counted. */
+export function encode(state: State): Fitted {
+  const data = Object.fromEntries(needed.flatMap((key) => (state[key] === undefined ? [] : [[key, wrap(state[key])]])));
+  const blocked = fitting(state.blocked, roomBeside(data));
+  data['blocked'] = wrap(blocked);
+  const namespaces = knownNamespaces(state, roomBeside(data));
+  data['namespaces'] = wrap(namespaces);
+  const chunks = chunksOf(state.queue.items, Math.min(inlineBytes, roomBeside(data)));
   const [inline = [], ...rest] = chunks.map((chunk) => chunk.map(({ part: _part, ...item }) => item));
   const queue: StoredQueue = { ...state.queue, items: inline, parts: rest.length };
-  const data = { ...known, queue: wrap(queue) };
-  return { data: { ...data, verified: wrap(fitting(state.verified, data)) }, parts: rest.map((items) => wrap(items)) };
+  data['queue'] = wrap(queue);
+  const verified = fitting(state.verified, roomBeside(data));
+  data['verified'] = wrap(verified);
+  const kept = cut(state, { blocked, namespaces, items: chunks.flat(), verified });
+  return { data: { ...data, omitted: wrap(kept.omitted) }, parts: rest.map(wrap), state: kept };
+}
+
+type Kept = Pick<State, 'blocked' | 'namespaces' | 'verified'> & Pick<Queue, 'items'>;
+
+/** The state without what is left out; that joins what was before. */
+function cut(state: State, { items, ...kept }: Kept): State {
+  const counts = {
+    blocked: state.blocked.length - kept.blocked.length,
+    namespaces: Object.keys(state.namespaces).length - Object.keys(kept.namespaces).length,
+    queue: state.queue.items.length - items.length,
+    verified: state.verified.length - kept.verified.length,
+  };
+  const missing = Object.entries(counts).filter(([, count]) => count > 0);
+  if (missing.length === 0) {
+    return state;
+  }
+  const sums = missing.map(([what, count]) => [what, (state.omitted[what as keyof Omitted] ?? 0) + count] as const);
+  const omitted: Omitted = { ...state.omitted, ...Object.fromEntries(sums) };
+  return { ...state, ...kept, queue: { ...state.queue, items }, omitted };
 }
 
 function roomBeside(data: Readonly<Record<string, string>>): number {
-  return mostBytes - Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return mostBytes - wrapBytes - Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/** Of what only spares probes as much as the rest leaves room for. */
-function fitting(verified: readonly string[], data: Readonly<Record<string, string>>): readonly string[] {
-  const each = (verified[0]?.length ?? 0) + '"",'.length;
-  return verified.slice(0, Math.max(0, Math.floor(roomBeside(data) / each)));
+/** The first of the items, as many as there is room for. */
+function fitting<T>(items: readonly T[], bytes: number): readonly T[] {
+  let room = bytes;
+  const end = items.findIndex((item) => (room -= bytesOf(item)) < 0);
+  return end < 0 ? items : items.slice(0, end);
+}
+
+/** One that has not changed for long is the last to change, and the least likely to have pods older than its change. */
+function knownNamespaces({ namespaces }: State, bytes: number): State['namespaces'] {
+  const entries = Object.entries(namespaces);
+  const latestFirst = entries.toSorted(([, a], [, b]) => b.changedAt - a.changedAt);
+  const kept = fitting(latestFirst, bytes);
+  const names = new Set(kept.map(([name]) => name));
+  return kept.length === entries.length ? namespaces : Object.fromEntries(entries.filter(([name]) => names.has(name)));
 }
 
 function wrap(value: unknown): string {
@@ -69,6 +115,10 @@ function chunksOf(items: readonly Candidate[], firstBytes: number): readonly (re
 }
 
 function sizeOf({ part: _part, ...item }: Candidate): number {
+  return bytesOf(item);
+}
+
+function bytesOf(item: unknown): number {
   return Buffer.byteLength(JSON.stringify(item)) + ','.length;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../../lib/function/config.ts';
 import { Config } from '../config.ts';
-import { isSameTrigger, settingsFingerprint, withSettings, withTrigger } from './pending.ts';
+import { dueScan, isSameTrigger, settingsFingerprint, withSettings, withTrigger } from './pending.ts';
 import { emptyState, type Pending, type State } from './state.ts';
 
 const config = parseConfig(Config, { MAX_DEBOUNCE: '60s' });
@@ -39,9 +39,29 @@ describe('a trigger', () => {
     expect(after([0, change], [1_000, relabelled])).toMatchObject({ dueAt: 10_000 });
   });
 
+  it('names namespaces while they are few, and means everything once they are many', () => {
+    const triggers = Array.from({ length: 501 }, (_, index) => ({ ...relabelled, namespaces: [`team-${index}`] }));
+    const all = triggers.map((trigger) => [0, trigger] as const);
+
+    expect(after(...all.slice(1)).namespaces).toHaveLength(500);
+    expect(after(...all)).not.toHaveProperty('namespaces');
+  });
+
   it('is told from another that came after the first was served', () => {
     expect(isSameTrigger(after([0, change]), after([7_000, change]))).toBe(false);
     expect(isSameTrigger(after([0, change]), after([0, change]))).toBe(true);
+  });
+});
+
+describe('a scan of everything', () => {
+  const scanned: State = { ...emptyState, pacing: { failed: [], lastFullScanAt: 0 } };
+
+  it('is due after the period, and earlier when candidates are done of which others had no room', () => {
+    const short: State = { ...scanned, omitted: { queue: 7 } };
+
+    expect(dueScan(scanned, config.RECONCILE_PERIOD - 1, config)).toBeUndefined();
+    expect(dueScan(scanned, config.RECONCILE_PERIOD, config)).toMatchObject({ reasons: ['periodic'] });
+    expect(dueScan(short, 1, config)).toMatchObject({ reasons: ['periodic'] });
   });
 });
 

@@ -24,7 +24,7 @@ export function withTrigger(
   const isEverywhere = namespaces === undefined || pending.namespaces === undefined;
   const firstAt = pending.attempts > 0 ? now : pending.firstAt; // after a failed scan the wait begins anew
   const next: Pending = {
-    ...(isEverywhere ? {} : { namespaces: distinct([...pending.namespaces, ...namespaces]) }),
+    ...(isEverywhere ? {} : named([...pending.namespaces, ...namespaces])),
     reasons: distinct([...pending.reasons, ...reasons]).slice(0, longestReasons),
     firstAt,
     dueAt: delayMs > 0 ? Math.min(now + delayMs, firstAt + MAX_DEBOUNCE) : dueAtOnce(pending, now),
@@ -32,6 +32,15 @@ export function withTrigger(
     attempts: 0,
   };
   return { ...state, pending: next };
+}
+
+/** So many need not be named: a scan of everything costs less than to remember them. */
+const mostNamed = 500;
+
+/** Where to scan: these namespaces, or everywhere if they are too many. */
+export function named(namespaces: readonly string[]): Pick<Pending, 'namespaces'> {
+  const names = distinct(namespaces);
+  return names.length > mostNamed ? {} : { namespaces: names };
 }
 
 /** At once, but not before istiod had its time for a change that waits already: that scan will do for both. */
@@ -52,18 +61,24 @@ function distinct(values: readonly string[]): readonly string[] {
   return [...new Set(values)];
 }
 
-/** The scan that is due now, if any: what is pending, or the periodic one. */
-export function dueScan(state: State, now: number, { RECONCILE_PERIOD }: Config): Pending | undefined {
-  const { pending, pacing } = state;
-  const last = pacing.lastFullScanAt;
-  const isPeriodic = last === undefined || (RECONCILE_PERIOD > 0 && now >= last + RECONCILE_PERIOD);
+/** The scan that is due now, if any: what is pending, or one of everything. */
+export function dueScan(state: State, now: number, config: Config): Pending | undefined {
+  const { pending } = state;
+  const isFull = isFullScanDue(state, now, config);
   if (pending !== undefined && now >= pending.dueAt) {
     const { namespaces, ...everywhere } = pending;
-    return isPeriodic || namespaces === undefined ? everywhere : pending;
+    return isFull || namespaces === undefined ? everywhere : pending;
   }
-  return isPeriodic && pending === undefined
+  return isFull && pending === undefined
     ? { reasons: ['periodic'], firstAt: now, dueAt: now, triggers: 0, attempts: 0 }
     : undefined;
+}
+
+/** From time to time, and when those candidates are done that there was room for. */
+function isFullScanDue({ pacing, queue, omitted }: State, now: number, { RECONCILE_PERIOD }: Config): boolean {
+  const last = pacing.lastFullScanAt;
+  const isRunDry = omitted.queue !== undefined && queue.items.length === 0;
+  return last === undefined || isRunDry || (RECONCILE_PERIOD > 0 && now >= last + RECONCILE_PERIOD);
 }
 
 const shortestBackoffMs = 10_000;

@@ -22,7 +22,12 @@ export interface State {
   readonly verified: readonly string[];
   /** Monotonic totals, `name{label}` → count. */
   readonly counters: Readonly<Record<string, number>>;
+  /** What the ConfigMaps had no room for since it was last found. */
+  readonly omitted: Omitted;
 }
+
+/** How many are missing of what a state can do without for a while. */
+export type Omitted = Readonly<Partial<Record<'blocked' | 'namespaces' | 'queue' | 'verified', number>>>;
 
 /** The content of an object, and since when it has been so. */
 export interface Known {
@@ -141,6 +146,7 @@ export const emptyState: State = {
   pacing: { failed: [] },
   verified: [],
   counters: {},
+  omitted: {},
 };
 
 export function isSame(a: Identity, b: Identity): boolean {

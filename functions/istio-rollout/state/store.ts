@@ -54,11 +54,11 @@ export async function openStore({
 
   /** The state first: a candidate that is both in flight and in a further part is in flight. */
   async function write(state: State, done: readonly (keyof Commands)[]): Promise<void> {
-    const { data, parts } = encode(state);
+    const { data, parts, state: kept } = encode(state);
     const main = stepFor(stateName, held.object, data, done);
     const outcomes = await kube.run({ steps: main === undefined ? [] : [main] });
     const object = (outcomes[0]?.object as ConfigMap | undefined) ?? held.object;
-    held = { ...held, object, state };
+    held = { ...held, object, state: kept };
     const further = parts.flatMap(
       (items, index) => stepFor(queueNames[index] ?? '', held.parts[index], { items }, []) ?? [],
     );

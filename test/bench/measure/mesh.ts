@@ -11,6 +11,7 @@ import {
 } from '../../../lib/kube/resource.ts';
 import type { KubeObject, OwnerReference } from '../../../lib/kube/wire.ts';
 import type { InternalApi } from '../../../lib/sandbox/internal.ts';
+import { inParallel } from '../../../lib/work/in-parallel.ts';
 
 export interface MeshSize {
   readonly namespaces: number;
@@ -21,21 +22,24 @@ export interface MeshSize {
 /** Without controllers nobody else makes them, and no pod is made without one. */
 const serviceAccounts = { group: '', plural: 'serviceaccounts' };
 
+/** What makes objects, in the sandbox or elsewhere. */
+export type Maker = Pick<InternalApi, 'create' | 'update'>;
+
+/** How many workloads are made at once. */
+const width = 8;
+
 /** Deployments whose pods carry the proxy, rolled out and at rest. No two templates are the same. */
-export async function fillMesh(api: InternalApi, size: MeshSize, proxy: Proxy): Promise<void> {
+export async function fillMesh(api: Maker, size: MeshSize, proxy: Proxy): Promise<void> {
   for (let index = 0; index < size.namespaces; index += 1) {
     const name = `team-${index}`;
     await api.create(namespaces, { metadata: { name, labels: { 'istio-injection': 'enabled' } } });
     await api.create(serviceAccounts, { metadata: { name: 'default', namespace: name } });
   }
-  for (let index = 0; index < size.workloads; index += 1) {
-    await fillWorkload(
-      api,
-      { name: `web-${index}`, namespace: `team-${index % size.namespaces}` },
-      size.podsEach,
-      proxy,
-    );
-  }
+  const places = Array.from({ length: size.workloads }, (_, index) => ({
+    name: `web-${index}`,
+    namespace: `team-${index % size.namespaces}`,
+  }));
+  await inParallel(width, places, (place) => fillWorkload(api, place, size.podsEach, proxy));
 }
 
 interface Place {
@@ -43,7 +47,7 @@ interface Place {
   readonly namespace: string;
 }
 
-async function fillWorkload(api: InternalApi, place: Place, podsEach: number, proxy: Proxy): Promise<void> {
+async function fillWorkload(api: Maker, place: Place, podsEach: number, proxy: Proxy): Promise<void> {
   const template = templateOf(place.name);
   const selector = { matchLabels: { app: place.name } };
   const revision = { 'deployment.kubernetes.io/revision': '1' };
@@ -75,7 +79,7 @@ async function fillWorkload(api: InternalApi, place: Place, podsEach: number, pr
   }
 }
 
-async function fillReplicaSet(api: InternalApi, owner: Deployment, template: Template): Promise<KubeObject> {
+async function fillReplicaSet(api: Maker, owner: Deployment, template: Template): Promise<KubeObject> {
   const { name = '', namespace = '' } = owner.metadata ?? {};
   const labels = { ...template.metadata.labels, 'pod-template-hash': hash };
   const set: ReplicaSet = {
