@@ -91,6 +91,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   function react(signal: Signal): Promise<Report>[] {
     switch (signal.what) {
       case 'tick':
+        metrics.lastTick.set({ function: name }, options.now().getTime() / 1000);
         return definition.tick === undefined ? [] : [wake(definition.tick.handle, '', { tick: true })];
       case 'change': {
         const { subject } = signal;

@@ -11,6 +11,7 @@ export interface Metrics {
   readonly steps: Counter<'function' | 'do' | 'result'>;
   readonly skipped: Counter<'function'>;
   readonly lastSuccess: Gauge<'function'>;
+  readonly lastTick: Gauge<'function'>;
   readonly admissions: Counter<'function' | 'operation' | 'allowed'>;
   readonly admissionSeconds: Histogram<'function'>;
   readonly refusedReviews: Counter<'function' | 'code'>;
@@ -67,6 +68,12 @@ export function createMetrics(version: string): Metrics {
     lastSuccess: new Gauge({
       name: 'kube_reflex_last_success_timestamp_seconds',
       help: 'When a run last ended well.',
+      labelNames: ['function'],
+      registers,
+    }),
+    lastTick: new Gauge({
+      name: 'kube_reflex_last_tick_timestamp_seconds',
+      help: 'When a tick last arrived, however it ended.',
       labelNames: ['function'],
       registers,
     }),

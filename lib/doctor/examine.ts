@@ -1,8 +1,9 @@
 import type { Definition } from '../function/define.ts';
-import { configMaps, groupVersion, guessedPlural, subjectAccessReviews } from '../kube/resource.ts';
+import { configMaps, groupVersion, guessedPlural, subjectAccessReviews, type Resource } from '../kube/resource.ts';
 import { askedBy, knative, permissionsOf, renderFunction } from '../manifests/function-manifests.ts';
 import { configOf, findInstallation, type Installed } from '../manifests/installed.ts';
 import { partName, standardSite, type Manifest, type Site } from '../manifests/manifest.ts';
+import { gatewaySubscriptionOf, openfaas } from '../manifests/openfaas.ts';
 import { plain, source, subscriptions, subscriptionOf } from '../manifests/plain.ts';
 import { sharedBy } from '../manifests/shared.ts';
 import { inParallel } from '../work/in-parallel.ts';
@@ -16,12 +17,20 @@ import { examineObject, holds } from './wiring.ts';
 /** What holds events back from reaching a function, or the function from answering them. */
 export async function examineFunction(definition: Definition, patient: Patient): Promise<Finding[]> {
   const { name } = definition;
-  const installed = await findInstallation(definition, patient);
-  if (installed === undefined) {
+  const check = 'installation';
+  const found = await orUnknown(check, async () => {
+    const installed = await findInstallation(definition, patient);
     const message = `there is no Knative Service and no Deployment ${name} in ${patient.namespace}`;
-    const fix = 'kubectl apply -k knative, or deploy/plain without Knative';
-    return [{ function: name, check: 'installation', state: 'error', message, fix }];
-  }
+    const fix = 'kubectl apply -k knative, or deploy/plain without Knative; --namespace says where it is';
+    return installed === undefined
+      ? [{ check, state: 'error', message, fix }]
+      : examineInstallation(definition, patient, installed);
+  });
+  return found.map((each) => ({ function: name, ...each }));
+}
+
+async function examineInstallation(definition: Definition, patient: Patient, installed: Installed): Promise<Found[]> {
+  const { name } = definition;
   const site = { ...standardSite, namespace: patient.namespace };
   const config = configOf(definition, installed.environment);
   const { manifests } = renderFunction(definition, site, installed);
@@ -32,14 +41,20 @@ export async function examineFunction(definition: Definition, patient: Patient):
     checkRights(definition, { patient, site, installed }),
     checkWebhooks({ name, admit: askedBy(definition, config, site).admit, config }, patient),
     checkSubscription(definition, { patient, site, installed }),
-    checkPulse({ name, ticks: definition.tick !== undefined }, patient),
+    checkPulse(definition, patient),
   ]);
-  return [...unread(installed), ...found.flat()].map((each) => ({ function: name, ...each }));
+  return [...unread(installed), ...found.flat()];
 }
 
 /** Everything else is judged as if these settings had their defaults. */
 function unread({ unread: settings }: Installed): Found[] {
-  return settings.map((setting) => ({ check: 'settings', state: 'unknown', message: `${setting} can not be read` }));
+  const fix = 'look as somebody who may read what its workload refers to';
+  return settings.map((setting) => ({
+    check: 'settings',
+    state: 'unknown',
+    message: `${setting} can not be read`,
+    fix,
+  }));
 }
 
 /** What the function needs of that which all share; others may need more of it. */
@@ -62,11 +77,26 @@ function isWiring({ kind }: Manifest): boolean {
   return wiringKinds.has(kind);
 }
 
-async function checkObject(manifest: Manifest, { kube }: Patient): Promise<Found[]> {
+async function checkObject(manifest: Manifest, { kube, transport }: Patient): Promise<Found[]> {
   const { kind, apiVersion, metadata } = manifest;
   const { group, version } = groupVersion(apiVersion);
   const resource = { group, version, kind, plural: guessedPlural(kind), namespaced: metadata.namespace !== undefined };
-  return orUnknown(`${kind} ${metadata.name}`, async () => examineObject(manifest, await kube.get(resource, metadata)));
+  const check = `${kind} ${metadata.name}`;
+  return orUnknown(check, async () => {
+    const live = await kube.get(resource, metadata);
+    const known = live !== undefined || group === '' || (await isServed(resource, transport));
+    const message = `the cluster has no kind ${kind} of ${group}`;
+    const fix = `install what brings ${group}, or use deploy/plain without Knative`;
+    return known ? examineObject(manifest, live) : [{ check, state: 'error', message, fix }];
+  });
+}
+
+async function isServed({ group, version, plural }: Resource, transport: Patient['transport']): Promise<boolean> {
+  const { status, body } = await transport.send({ method: 'GET', path: `/apis/${group}/${version}` });
+  const { resources = [] } = (status === 200 ? JSON.parse(body) : {}) as {
+    readonly resources?: readonly { readonly name: string }[];
+  };
+  return status !== 404 && (status !== 200 || resources.some(({ name }) => name === plural));
 }
 
 interface Case {
@@ -75,18 +105,25 @@ interface Case {
   readonly installed: Installed;
 }
 
+/** What the source of a platform without Knative is told. */
+const subscribing = new Map([
+  [plain, { subscription: subscriptionOf, folder: 'deploy/plain' }],
+  [openfaas, { subscription: gatewaySubscriptionOf, folder: 'deploy/openfaas/beside' }],
+]);
+
 /** Without Knative one source sends to all functions, as its ConfigMap says. */
 async function checkSubscription(definition: Definition, { patient, site, installed }: Case): Promise<Found[]> {
-  if (installed.platform !== plain) {
+  const way = subscribing.get(installed.platform);
+  if (way === undefined) {
     return [];
   }
   const { namespace } = patient;
   const check = 'event source';
-  const fix = 'apply deploy/plain again, generated for the settings that the function has';
+  const fix = `apply ${way.folder} again, generated for the settings that the function has`;
   return orUnknown(check, async () => {
     const text = (await patient.kube.get(configMaps, { name: source, namespace }))?.data?.[subscriptions.key] ?? '[]';
     const written = JSON.parse(text) as readonly { readonly name: string }[];
-    const wanted = JSON.parse(JSON.stringify(subscriptionOf(definition, site, installed.environment))) as object;
+    const wanted = JSON.parse(JSON.stringify(way.subscription(definition, site, installed.environment))) as object;
     const given = written.find(({ name }) => name === definition.name);
     return [
       holds(wanted, given)

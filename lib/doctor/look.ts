@@ -17,10 +17,14 @@ export async function orUnknown(check: string, examine: () => Promise<Found[]>):
     return await examine();
   } catch (error) {
     if (isRefusal(error)) {
-      return [{ check, state: 'unknown', message: error.message }];
+      return [{ check, state: 'unknown', message: error.message, fix: wayOut(error) }];
     }
     throw error;
   }
+}
+
+function wayOut({ code }: Refusal): string {
+  return code === 403 ? 'look as somebody who has this right' : 'look again once the API server answers this';
 }
 
 /** `undefined` where it may not be read. */

@@ -1,29 +1,40 @@
+import type { Definition } from '../function/define.ts';
 import { pods } from '../kube/resource.ts';
 import { labelsOf } from '../manifests/manifest.ts';
 import type { Found } from './finding.ts';
 import { orUnknown, type Patient } from './look.ts';
-import { examinePulse } from './pulse.ts';
+import { examinePulse, vitalsOf, type Vitals } from './pulse.ts';
 
-/** Asks a pod of the function through the API server, as a laptop has no way to it. */
+/** Asks every pod of the function through the API server, as a laptop has no other way to it. */
 export async function checkPulse(
-  { name, ticks }: { readonly name: string; readonly ticks: boolean },
+  { name, tick }: Pick<Definition, 'name' | 'tick'>,
   { kube, transport, namespace, now }: Patient,
 ): Promise<Found[]> {
   const check = 'last success';
   const labelSelector = Object.entries(labelsOf(name, 'events'))
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
+
+  async function askPod(pod: string): Promise<Vitals | Found> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${pod}:8080/proxy/metrics`;
+    const { status, body } = await transport.send({ method: 'GET', path, accept: 'text/plain' });
+    const vitals = status === 200 ? vitalsOf(body, { name, who: `pod ${pod}` }) : undefined;
+    const message = `the metrics of pod ${pod} could not be read (${status})`;
+    const fix = status === 403 ? 'look as somebody who may get pods/proxy' : `kubectl -n ${namespace} logs ${pod}`;
+    return vitals ?? { check, state: 'unknown', message, fix };
+  }
+
   return orUnknown(check, async () => {
     const { items } = await kube.list(pods, { namespace, labelSelector, fieldSelector: 'status.phase=Running' });
-    const [pod] = items;
-    if (pod === undefined) {
-      const message = 'no pod runs at the moment; Knative starts one with the next event';
+    if (items.length === 0) {
+      const message = 'no pod runs at the moment; Knative starts one with the next event or tick';
       return [{ check, state: 'unknown', message }];
     }
-    const path = `/api/v1/namespaces/${namespace}/pods/${pod.metadata?.name ?? ''}:8080/proxy/metrics`;
-    const { status, body } = await transport.send({ method: 'GET', path, accept: 'text/plain' });
-    return status === 200
-      ? examinePulse(body, { function: name, ticks, now })
-      : [{ check, state: 'unknown', message: `its metrics could not be read (${status})` }];
+    const told = await Promise.all(items.map(({ metadata }) => askPod(metadata?.name ?? '')));
+    const processes = told.filter((each) => 'who' in each);
+    return [
+      ...told.filter((each) => 'check' in each),
+      ...(processes.length === 0 ? [] : examinePulse(processes, { schedule: tick?.schedule, now })),
+    ];
   });
 }

@@ -1,44 +1,99 @@
 import { describe, expect, it } from '@jest/globals';
-import { examinePulse } from './pulse.ts';
+import { examinePulse, vitalsOf, type Vitals } from './pulse.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
-const seconds = now.getTime() / 1000;
-const old = `process_start_time_seconds ${seconds - 7200}`;
+const schedule = '*/5 * * * *';
 
-function found(check: string, ...lines: readonly string[]): object | undefined {
-  return examinePulse(lines.join('\n'), { function: 'one', ticks: true, now }).find((each) => each.check === check);
+/** A process of two hours, by how many minutes ago something was. */
+function process(who: string, { tick, success, start = 120 }: Partial<Record<'tick' | 'success' | 'start', number>>) {
+  return { who, started: at(start), lastTick: at(tick), lastSuccess: at(success) };
 }
 
-function success(name: string, ago: number): string {
-  return `kube_reflex_last_success_timestamp_seconds{function="${name}"} ${seconds - ago}`;
+function at(minutesAgo: number): number;
+function at(minutesAgo: number | undefined): number | undefined;
+function at(minutesAgo: number | undefined): number | undefined {
+  return minutesAgo === undefined ? undefined : now.getTime() / 1000 - minutesAgo * 60;
 }
 
-function tick(name: string, count: number): string {
-  return `kube_reflex_requests_total{function="${name}",trigger="tick",result="ok"} ${count}`;
+function found(check: string, processes: readonly Vitals[], sharing = 1): object | undefined {
+  return examinePulse(processes, { schedule, now, sharing }).find((each) => each.check === check);
 }
 
-describe('the pulse of a process', () => {
-  it.each([
-    ['a success of late', [old, success('one', 120)], { state: 'ok', message: '2 minutes ago' }],
-    ['one that is long ago', [old, success('one', 3600)], { state: 'error', message: '60 minutes ago' }],
-    ['one of another function', [old, success('other', 60)], { state: 'error' }],
-    ['none yet in a young process', [`process_start_time_seconds ${seconds - 60}`], { state: 'unknown' }],
-    ['metrics of something else', ['<html>'], { state: 'unknown', message: 'its metrics could not be read' }],
-  ])('knows %s', (_what, lines, expected) => {
-    expect(found('last success', ...lines)).toMatchObject(expected);
+type Case = readonly [string, Vitals, { readonly state: string; readonly message?: string | RegExp }];
+
+describe('ticks', () => {
+  it.each<Case>([
+    ['one of late', process('a', { tick: 3, success: 3 }), { state: 'ok', message: 'the last 3 minutes ago' }],
+    ['one that was lost', process('a', { tick: 10, success: 10 }), { state: 'ok' }],
+    ['ticks that have ceased', process('a', { tick: 16, success: 1 }), { state: 'error', message: /since 16 minutes/ }],
+    [
+      'none for hours',
+      process('a', { success: 1 }),
+      { state: 'error', message: 'none since its start 120 minutes ago' },
+    ],
+    ['none yet in a young process', process('a', { start: 4 }), { state: 'unknown' }],
+  ])('knows %s', (_what, vitals, { state, message = /./ }) => {
+    expect(found('ticks', [vitals])).toMatchObject({ state, message: expect.stringMatching(message) });
   });
 
-  it.each([
-    ['ticks', [old, tick('one', 3), tick('one', 2)], { state: 'ok', message: '5 arrived' }],
-    ['none for hours', [old], { state: 'error', message: 'none arrived in the 120 minutes of its life' }],
-    ['only those of another function', [old, tick('other', 3)], { state: 'error' }],
-  ])('hears %s', (_what, lines, expected) => {
-    expect(found('ticks', ...lines)).toMatchObject(expected);
+  it('is content when any process gets them, since they are shared out', () => {
+    expect(found('ticks', [process('a', { success: 1 }), process('b', { tick: 1 })])).toMatchObject({ state: 'ok' });
   });
 
-  it('expects no ticks where there are none', () => {
-    const checks = examinePulse(old, { function: 'one', ticks: false, now }).map(({ check }) => check);
+  it('waits longer where others may have got them that are not looked at', () => {
+    expect(found('ticks', [process('a', { tick: 16 })], 2)).toMatchObject({ state: 'ok' });
+    expect(found('ticks', [process('a', { tick: 26 })], 2)).toMatchObject({ state: 'error' });
+  });
+
+  it('are not expected where there are none', () => {
+    const checks = examinePulse([process('a', {})], { schedule: undefined, now }).map(({ check }) => check);
 
     expect(checks).toEqual(['last success']);
+  });
+});
+
+describe('the last success', () => {
+  it.each<Case>([
+    ['one of late', process('a', { tick: 3, success: 3 }), { state: 'ok', message: '3 minutes ago' }],
+    ['a tick that is still at work', process('a', { tick: 0, success: 5 }), { state: 'ok' }],
+    [
+      'ticks that all fail',
+      process('a', { tick: 1, success: 30 }),
+      { state: 'error', message: /a gets ticks and fails/ },
+    ],
+    ['ticks that never succeeded', process('a', { tick: 1 }), { state: 'error', message: /was never/ }],
+    ['a young process whose first tick failed', process('a', { tick: 1, start: 4 }), { state: 'unknown' }],
+    ['nothing that would wake it', process('a', {}), { state: 'unknown', message: 'nothing has woken it yet' }],
+    ['ticks that have ceased, after one that went well', process('a', { tick: 60, success: 60 }), { state: 'ok' }],
+  ])('knows %s', (_what, vitals, { state, message = /./ }) => {
+    expect(found('last success', [vitals])).toMatchObject({ state, message: expect.stringMatching(message) });
+  });
+
+  it('names the process that fails beside one that does well', () => {
+    const failing = process('pod b', { tick: 2, success: 60 });
+
+    expect(found('last success', [process('pod a', { tick: 1, success: 1 }), failing])).toMatchObject({
+      state: 'error',
+      message: expect.stringContaining('pod b gets ticks and fails: its last success was 60 minutes ago'),
+    });
+  });
+});
+
+describe('vitals', () => {
+  const start = 'process_start_time_seconds 100';
+  const told = { name: 'one', who: 'me' };
+
+  it('are read from the metrics of that function alone', () => {
+    const text = [
+      start,
+      'kube_reflex_last_tick_timestamp_seconds{function="other"} 200',
+      'kube_reflex_last_tick_timestamp_seconds{function="one"} 300',
+    ].join('\n');
+
+    expect(vitalsOf(text, told)).toEqual({ who: 'me', started: 100, lastTick: 300, lastSuccess: undefined });
+  });
+
+  it('are not found in something else', () => {
+    expect(vitalsOf('<html>', told)).toBeUndefined();
   });
 });

@@ -3,11 +3,12 @@ import type { Context, Definition, Permission, Route } from '../function/define.
 import { perInstance } from '../function/memory.ts';
 import type { Kube } from '../kube/client.ts';
 import { selfSubjectAccessReviews } from '../kube/resource.ts';
+import { standardScaling } from '../manifests/service.ts';
 import type { FunctionSettings } from '../settings.ts';
 import { inParallel } from '../work/in-parallel.ts';
 import { isHealthy, tableOf, type Finding, type Found } from './finding.ts';
 import { orUnknown } from './look.ts';
-import { examinePulse } from './pulse.ts';
+import { examinePulse, vitalsOf } from './pulse.ts';
 import { examineRights, questionsOf, width, type Question } from './rights.ts';
 import { checkWebhooks } from './webhooks.ts';
 
@@ -54,16 +55,25 @@ function recent<C>(self: Self<C>, context: Context<C>): Promise<readonly Finding
 
 async function examineSelf<C>({ definition, role, registry }: Self<C>, context: Context<C>): Promise<Finding[]> {
   const { config, kube, namespace, now } = context;
-  const { name, tick } = definition;
+  const { name } = definition;
   const permissions = definition.permissions?.(config, context) ?? [];
   const admit = definition.admit?.(config, context) ?? [];
-  const pulse = { function: name, ticks: tick !== undefined, now: now() };
   const found = await Promise.all([
     checkRights(permissions.filter(isFor(role)), { kube, namespace }),
     checkWebhooks({ name, admit, config }, { kube, namespace, now: now() }),
-    role === 'admission' ? Promise.resolve([]) : registry.metrics().then((text) => examinePulse(text, pulse)),
+    role === 'admission' ? Promise.resolve([]) : checkPulse(definition, { registry, now: now() }),
   ]);
   return [...found.flat(), beyondSight].map((each) => ({ function: name, ...each }));
+}
+
+/** Another process may get what this one waits for, where the platform starts more than one. */
+async function checkPulse<C>(
+  { name, tick, scaling }: Definition<C>,
+  { registry, now }: { readonly registry: Registry; readonly now: Date },
+): Promise<Found[]> {
+  const vitals = vitalsOf(await registry.metrics(), { name, who: 'this process' });
+  const { maxScale: sharing } = { ...standardScaling, ...scaling };
+  return vitals === undefined ? [] : examinePulse([vitals], { schedule: tick?.schedule, now, sharing });
 }
 
 function isFor(role: FunctionSettings['ROLE']): (permission: Permission) => boolean {

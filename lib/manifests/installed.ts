@@ -3,6 +3,7 @@ import type { Definition } from '../function/define.ts';
 import type { Kube } from '../kube/client.ts';
 import { deployments, type Resource } from '../kube/resource.ts';
 import { knative, type Platform } from './function-manifests.ts';
+import { isOpenfaas, openfaas } from './openfaas.ts';
 import { plain } from './plain.ts';
 import { variablesOf } from './variables.ts';
 
@@ -35,7 +36,8 @@ export async function findInstallation(
   }
   const concerned = new Set(Object.keys(config._zod.def.shape).flatMap((key) => variablesFor(key, name)));
   const variables = await variablesOf(workload, { kube, namespace, concerned });
-  return { platform: service === undefined ? plain : knative, ...variables };
+  const alone = isOpenfaas(workload) ? openfaas : plain;
+  return { platform: service === undefined ? alone : knative, ...variables };
 }
 
 /** The settings as the function itself has read them. */

@@ -1,5 +1,7 @@
-import { exampleEnvironment } from '../function/config.ts';
+import { exampleEnvironment, type Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
+import type { KubeObject } from '../kube/wire.ts';
+import type { WrittenSubscription } from '../source/branch.ts';
 import { containerOf } from './container.ts';
 import type { Platform } from './function-manifests.ts';
 import { labelsOf, standardSite, type Manifest, type Site } from './manifest.ts';
@@ -14,14 +16,27 @@ const gateway = 'http://gateway.openfaas:8080';
 /** OpenFaaS makes the workloads of the stack file; the rest is Kubernetes alone. */
 export const openfaas: Platform = { workload: () => [], wiring: () => [] };
 
-/** The program that watches the API server for all functions. Ticks are the business of the cron connector. */
+/** The program that watches the API server for all functions. */
 export function openfaasSource(definitions: readonly Definition[]): Manifest[] {
-  const wanted = definitions.map((definition) => ({
-    ...subscriptionOf(definition, openfaasSite),
-    sink: `${gateway}/function/${definition.name}`,
-    tick: undefined,
-  }));
-  return subscribedSource(wanted, openfaasSite);
+  return subscribedSource(
+    definitions.map((definition) => gatewaySubscriptionOf(definition, openfaasSite)),
+    openfaasSite,
+  );
+}
+
+/** What a function wants to hear of through the gateway. Ticks are the business of the cron connector. */
+export function gatewaySubscriptionOf(
+  definition: Definition,
+  site: Site,
+  environment: Environment = {},
+): WrittenSubscription {
+  const sink = `${gateway}/function/${definition.name}`;
+  return { ...subscriptionOf(definition, site, environment), sink, tick: undefined };
+}
+
+/** OpenFaaS marks what it deploys. */
+export function isOpenfaas({ metadata }: KubeObject): boolean {
+  return metadata?.labels?.['faas_function'] !== undefined;
 }
 
 /** What `faas-cli deploy` reads. */
@@ -33,6 +48,12 @@ export function stackOf(definitions: readonly Definition[]): object {
   };
 }
 
+/**
+ * faas-netes lets a pod end for so long, and two seconds more; without it for 30 s, and a drain takes as much. None of
+ * our programs reads it.
+ */
+const grace = { write_timeout: '60s' };
+
 function stackFunction({ name, config, scaling, tick }: Definition): object {
   const { minScale, maxScale, cpu, memory } = { ...standardScaling, ...scaling };
   const { image, env } = containerOf({ name, role: 'events', placeholders: exampleEnvironment(config) }, openfaasSite);
@@ -40,7 +61,7 @@ function stackFunction({ name, config, scaling, tick }: Definition): object {
     image,
     skip_build: true,
     namespace: openfaasSite.namespace,
-    environment: Object.fromEntries(env.map((variable) => [variable.name, variable.value])),
+    environment: { ...Object.fromEntries(env.map((variable) => [variable.name, variable.value])), ...grace },
     readonly_root_filesystem: true,
     requests: { cpu, memory },
     labels: {

@@ -50,6 +50,14 @@ describe('the stack file', () => {
     }
   });
 
+  it('gives a pod more time to end than its drain takes, as faas-netes reads it: write_timeout and two seconds', async () => {
+    for (const { environment } of Object.values(await stackFunctions())) {
+      const [, seconds = ''] = /^(\d+)s$/.exec(environment['write_timeout'] ?? '') ?? [];
+
+      expect(Number(seconds) + 2).toBeGreaterThanOrEqual(2 * Number(environment['DRAIN_SECONDS']));
+    }
+  });
+
   it('names an account that is shipped beside it, in the namespace of the function', async () => {
     for (const [name, { namespace, annotations }] of Object.entries(await stackFunctions())) {
       const beside = await manifestsOf(`deploy/openfaas/beside/${name}.yaml`);

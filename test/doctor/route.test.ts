@@ -100,7 +100,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
 
       expect(young).toMatchObject({ state: 'unknown' });
       expect(old).toMatchObject({ state: 'error', fix: expect.stringContaining('PingSource') });
-      expect(await stateOf('ticks')).toMatchObject({ state: 'ok', message: '1 arrived' });
+      expect(await stateOf('ticks')).toMatchObject({ state: 'ok', message: 'the last 0 minutes ago' });
     });
 
     it('says what it can not see, and answers a crowd by one look', async () => {
