@@ -5,7 +5,9 @@ import { effectiveConfig } from './overrides.ts';
 import { openStore } from './state/store.ts';
 import { Unusable } from './unusable.ts';
 
-const found = perInstance((): { problem: string | undefined } => ({ problem: undefined }));
+const found = perInstance((): { problem: string | undefined } => ({
+  problem: 'has not looked at its settings and state yet',
+}));
 
 /** Why no event can be served, as of the last look. */
 export function problemOf(context: Context<Config>): string | undefined {

@@ -453,7 +453,8 @@ function failing(
   handle: Handler<unknown>,
   environment: Record<string, string> = {},
 ): Promise<Running> {
-  const changed = { ...definition, tick: { schedule: '* * * * *', handle }, loops: [] };
+  const { ready: _byLoops, ...rest } = definition; // what makes it ready, its loops find out
+  const changed = { ...rest, tick: { schedule: '* * * * *', handle }, loops: [] };
   return startApp(changed, {
     access: noCluster,
     environment: { ...environmentOf(definition), ROLE: 'events', ...environment },

@@ -1,33 +1,50 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
-import { send } from '../http.ts';
+import type { Running } from '../../lib/main.ts';
+import { send, type Received } from '../http.ts';
 import { World } from './world.ts';
 
 let world: World;
 
 afterEach(() => world.close());
 
-async function readiness(): Promise<{ readonly status: number; readonly body: string }> {
-  return send((await world.start()).url, { method: 'GET', path: '/health/readiness' });
+const unknown = 'has not looked at its settings and state yet';
+
+function readiness({ url }: Running): Promise<Received> {
+  return send(url, { method: 'GET', path: '/health/readiness' });
 }
 
 /** The answer once the first look is over. */
-async function readinessWith(name: string, data: Readonly<Record<string, string>>, expected: number): Promise<string> {
-  await world.create<ConfigMap>(configMaps, { metadata: { name, namespace: 'kube-reflex' }, data: { ...data } });
-  const { url } = await world.start();
+async function readinessAfterLook(app: Running): Promise<Received> {
   for (;;) {
-    const { status, body } = await send(url, { method: 'GET', path: '/health/readiness' });
-    if (status === expected) {
-      return body;
+    const received = await readiness(app);
+    if (!received.body.startsWith(unknown)) {
+      return received;
     }
   }
+}
+
+async function readinessWith(name: string, data: Readonly<Record<string, string>>): Promise<Received> {
+  await world.create<ConfigMap>(configMaps, { metadata: { name, namespace: 'kube-reflex' }, data: { ...data } });
+  return readinessAfterLook(await world.start());
 }
 
 describe('readiness', () => {
   it('is given with usable settings and no state', async () => {
     world = await World.open();
 
-    expect((await readiness()).status).toBe(200);
+    expect((await readinessAfterLook(await world.start())).status).toBe(200);
+  });
+
+  it('is given only after a look: what cannot be read may be wrong', async () => {
+    world = await World.open();
+    world.sandbox.faults.add({ verb: 'get', resource: 'configmaps', effect: { do: 'delay', ms: 200 } });
+    const app = await world.start();
+
+    const early = await readiness(app);
+    const later = await readinessAfterLook(app);
+
+    expect([early.status, early.body.trim(), later.status]).toEqual([503, unknown, 200]);
   });
 
   it.each([
@@ -40,14 +57,20 @@ describe('readiness', () => {
   ])('is refused with the settings %j, naming what is wrong', async (data, says) => {
     world = await World.open();
 
-    expect(await readinessWith('istio-rollout-config', data, 503)).toMatch(says);
+    expect(await readinessWith('istio-rollout-config', data)).toMatchObject({
+      status: 503,
+      body: expect.stringMatching(says),
+    });
   });
 
   it('is refused with a state of a later version, which is left as it is', async () => {
     world = await World.open();
     const data = { queue: JSON.stringify({ v: 2, value: {} }) };
 
-    expect(await readinessWith('istio-rollout-state', data, 503)).toContain('written by a later version (2)');
+    expect(await readinessWith('istio-rollout-state', data)).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('written by a later version (2)'),
+    });
     expect(await world.tick()).toBe(503);
     expect(world.get<ConfigMap>(configMaps, 'istio-rollout-state', 'kube-reflex')?.data).toEqual(data);
   });
