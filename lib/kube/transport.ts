@@ -2,6 +2,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttp
 import https from 'node:https';
 import { Failure } from '../function/failure.ts';
 import { monotonicMs } from '../monotonic.ts';
+import { wholeBody } from '../whole-body.ts';
 import type { Access, Reach } from './access.ts';
 
 /** One HTTP request to the API server. */
@@ -190,7 +191,7 @@ export async function collect(response: IncomingMessage, request: Request, deadl
   const { method, path, body } = request;
   const timer = setTimeout(() => response.destroy(late(method, path)), deadlineMs);
   try {
-    const received = await bytesOf(response);
+    const received = await wholeBody(response);
     return {
       status: response.statusCode ?? 0,
       headers: response.headers,
@@ -206,19 +207,6 @@ export async function collect(response: IncomingMessage, request: Request, deadl
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** A page of a large list comes in hundreds of chunks; iterating over them would cost more than they do. */
-function bytesOf(response: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    response.on('data', (chunk: Buffer) => chunks.push(chunk));
-    response.once('end', () =>
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-    );
-    response.once('error', reject);
-    response.once('close', () => reject(new Error('the answer broke off'))); // counts only if it was not whole
-  });
 }
 
 function late(method: string, path: string): Failure {

@@ -35,9 +35,8 @@ interface ConnectionError {
 }
 
 /** Words a failed connection as Go's HTTP client does. */
-export function connectionFailure(url: string, error: unknown, timedOut: boolean): WebhookFailure {
-  const reason = timedOut ? 'context deadline exceeded' : reasonOf(firstOf(error));
-  return new WebhookFailure(`Post "${url}": ${reason}`, { cause: error });
+export function connectionFailure(url: string, error: unknown): WebhookFailure {
+  return new WebhookFailure(`Post "${url}": ${reasonOf(firstOf(error))}`, { cause: error });
 }
 
 /** Node joins the failures of several addresses of one name; the first says enough. */

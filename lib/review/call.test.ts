@@ -4,7 +4,7 @@ import { createServer as createPlainServer } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Certificates, createCertificates } from '../sandbox/requests/certificates.ts';
-import { callWebhook, createWebhookClient, type WebhookClient, type WebhookTarget } from './call.ts';
+import { createWebhookClient, type WebhookClient, type WebhookTarget } from './call.ts';
 import { type AdmissionReview, reviewOf } from './review.ts';
 
 type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
@@ -123,6 +123,12 @@ describe('a call of a webhook', () => {
     );
   });
 
+  it('fails when the configuration has no address', async () => {
+    await expect(client.call({ url: 'https://[' }, question, { timeoutMs: 3000 })).rejects.toThrow(
+      'Post "https://[?timeout=3s": Invalid URL',
+    );
+  });
+
   it.each<[string, Handler, string]>([
     ['404', status(404), 'the server could not find the requested resource'],
     ['400', status(400), 'the server rejected our request for an unknown reason'],
@@ -143,28 +149,47 @@ describe('a call of a webhook', () => {
     ['a wrong type', status(200, '{"response":{"allowed":"yes"}}'), 'cannot unmarshal string into Go struct field'],
     ['bad base64', status(200, '{"response":{"patch":"!"}}'), 'illegal base64 data at input byte 0'],
     ['the end of the connection', (request) => request.socket.destroy(), ': EOF'],
+    ['more than is ever needed', status(200, ' '.repeat(17 * 2 ** 20)), 'the response is larger than 16777216 bytes'],
   ])('fails when it gets %s', async (_name, reply, message) => {
     handler = reply;
 
     await expect(call('/')).rejects.toThrow(message);
   });
 
-  it('ends with its time', async () => {
-    handler = () => undefined;
+  describe.each<[string, Handler]>([
+    ['begins', () => undefined],
+    ['ends', (_request, _body, response) => response.writeHead(200).write('{')],
+  ])('to which the answer never %s', (_name, reply) => {
+    it('ends with its time', async () => {
+      handler = reply;
 
-    await expect(client.call(targetOf('/slow'), question, { timeoutMs: 50 })).rejects.toThrow(
-      `Post "https://127.0.0.1:${port()}/slow?timeout=1s": context deadline exceeded`,
-    );
+      await expect(client.call(targetOf('/slow'), question, { timeoutMs: 50 })).rejects.toThrow(
+        `Post "https://127.0.0.1:${port()}/slow?timeout=1s": context deadline exceeded`,
+      );
+    });
+
+    it('ends when the caller gives up', async () => {
+      const giveUp = new AbortController();
+      handler = (...given) => {
+        reply(...given);
+        setImmediate(() => giveUp.abort());
+      };
+
+      const called = client.call(targetOf('/slow'), question, { timeoutMs: 5000, signal: giveUp.signal });
+
+      await expect(called).rejects.toThrow(
+        `Post "https://127.0.0.1:${port()}/slow?timeout=5s": This operation was aborted`,
+      );
+    });
   });
 
-  it('ends when the caller gives up', async () => {
-    handler = () => undefined;
-    const giveUp = new AbortController();
+  it('is not made for a caller who has given up', async () => {
+    const before = connections;
 
-    const called = callWebhook(targetOf('/slow'), question, { timeoutMs: 5000, signal: giveUp.signal });
-    giveUp.abort();
+    const called = client.call(targetOf('/'), question, { timeoutMs: 3000, signal: AbortSignal.abort() });
 
-    await expect(called).rejects.toThrow('Post "https://127.0.0.1');
+    await expect(called).rejects.toThrow('This operation was aborted');
+    expect(connections).toBe(before);
   });
 
   it('says where nobody listens', async () => {

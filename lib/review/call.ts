@@ -1,5 +1,7 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request as httpsRequest } from 'node:https';
-import type { IncomingMessage } from 'node:http';
+import { createSecureContext } from 'node:tls';
+import { wholeBody } from '../whole-body.ts';
 import { connectionFailure, decodeReview, statusFailure, WebhookFailure } from './call-failure.ts';
 import type { AdmissionReview } from './review.ts';
 
@@ -34,7 +36,7 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 export function createWebhookClient(): WebhookClient {
   const agents = new Map<string, Agent>();
   return {
-    call: (target, review, options) => callWebhook(target, review, { ...options, agent: agentFor(agents, target) }),
+    call: (target, review, options) => callWebhook(agents, target, review, options),
     close() {
       for (const agent of agents.values()) {
         agent.destroy();
@@ -44,20 +46,18 @@ export function createWebhookClient(): WebhookClient {
   };
 }
 
-/** One call. Without an agent the connection ends with it. */
-export async function callWebhook(
+async function callWebhook(
+  agents: Map<string, Agent>,
   target: WebhookTarget,
   review: AdmissionReview,
-  options: CallOptions & { readonly agent?: Agent },
+  options: CallOptions,
 ): Promise<AdmissionReview> {
   const url = withTimeout(target.url, options.timeoutMs);
-  const deadline = AbortSignal.timeout(options.timeoutMs);
-  const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
   try {
-    const answer = await post(JSON.stringify(review), { ...requestOptions(url, target, options.agent), signal });
-    return read(answer);
+    const agent = agentFor(agents, target);
+    return read(await post(requestOptions(url, target, agent), JSON.stringify(review), options));
   } catch (error) {
-    throw error instanceof WebhookFailure ? error : connectionFailure(url, error, deadline.aborted);
+    throw error instanceof WebhookFailure ? error : connectionFailure(url, error);
   }
 }
 
@@ -66,15 +66,8 @@ function withTimeout(url: string, timeoutMs: number): string {
   return `${url}${url.includes('?') ? '&' : '?'}timeout=${Math.ceil(timeoutMs / 1000)}s`;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly text: string;
-}
-
-function agentFor(agents: Map<string, Agent>, target: WebhookTarget): Agent {
-  const { host } = new URL(target.url);
-  const key = JSON.stringify([host, target.ca, target.serverName, target.address]);
+function agentFor(agents: Map<string, Agent>, { url, ca, serverName, address }: WebhookTarget): Agent {
+  const key = JSON.stringify([new URL(url).host, ca, serverName, address]);
   const known = agents.get(key);
   if (known !== undefined) {
     return known;
@@ -84,16 +77,19 @@ function agentFor(agents: Map<string, Agent>, target: WebhookTarget): Agent {
     agents.get(oldest)?.destroy();
     agents.delete(oldest);
   }
-  const agent = new Agent({ keepAlive: true, timeout: idleMs, scheduling: 'lifo' });
+  // An agent tells connections apart by their options: a context for them all spares it comparing certificates.
+  const secureContext = createSecureContext(ca === undefined ? {} : { ca });
+  const agent = new Agent({ keepAlive: true, timeout: idleMs, scheduling: 'lifo', secureContext });
   agents.set(key, agent);
   return agent;
 }
 
-function requestOptions(text: string, target: WebhookTarget, agent: Agent | undefined): RequestOptions {
+function requestOptions(text: string, target: WebhookTarget, agent: Agent): RequestOptions {
   const url = new URL(text);
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   return {
     ...(target.address ?? { host: hostname, port: url.port === '' ? 443 : Number(url.port) }),
+    agent,
     path: `${url.pathname}${url.search}`,
     method: 'POST',
     headers: {
@@ -103,8 +99,6 @@ function requestOptions(text: string, target: WebhookTarget, agent: Agent | unde
       accept: 'application/json, */*',
     },
     ...serverNameOf(target.serverName ?? hostname),
-    ...(target.ca === undefined ? {} : { ca: target.ca }),
-    ...(agent === undefined ? {} : { agent }),
   };
 }
 
@@ -113,31 +107,44 @@ function serverNameOf(name: string): { servername?: string } {
   return /^[\d.]+$|:/.test(name) ? {} : { servername: name };
 }
 
-function post(body: string, options: RequestOptions): Promise<Answer> {
+interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** Ended by a timer and a listener: a signal that joins both costs as much as a quarter of a call. */
+async function post(options: RequestOptions, body: string, { timeoutMs, signal }: CallOptions): Promise<Answer> {
+  signal?.throwIfAborted();
+  const request = httpsRequest(options);
+  let ending: unknown;
+  function end(reason: unknown): void {
+    ending = reason;
+    request.destroy();
+  }
+  const timer = setTimeout(() => end(new Error('context deadline exceeded')), timeoutMs);
+  function giveUp(): void {
+    end(signal?.reason);
+  }
+  signal?.addEventListener('abort', giveUp);
+  try {
+    const message = await answerTo(request, body);
+    const text = (await wholeBody(message, maxAnswerBytes)).toString();
+    return { status: message.statusCode ?? 0, contentType: message.headers['content-type'] ?? '', text };
+  } catch (error) {
+    throw ending ?? error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+function answerTo(request: ClientRequest, body: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = httpsRequest(options, (message) => {
-      collect(message).then((text) => {
-        const contentType = message.headers['content-type'] ?? '';
-        resolve({ status: message.statusCode ?? 0, contentType, text });
-      }, reject);
-    });
+    request.on('response', resolve);
     request.on('error', reject);
     request.end(body);
   });
-}
-
-async function collect(message: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) {
-      message.destroy();
-      throw new WebhookFailure(`the response is larger than ${maxAnswerBytes} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function read({ status, contentType, text }: Answer): AdmissionReview {
