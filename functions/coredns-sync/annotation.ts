@@ -5,6 +5,7 @@ const prefix = 'coredns-sync.kube-reflex.dev/';
 
 export type AnnotationName =
   | 'changed-at'
+  | 'classes'
   | 'cleanup'
   | 'content-sha256'
   | 'generation'

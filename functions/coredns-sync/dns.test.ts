@@ -242,20 +242,3 @@ describe('cleaning up', () => {
     expect(world.rules()).toBeDefined();
   });
 });
-
-describe('preflight', () => {
-  it('says whether the cluster is ready, by route and into the state', async () => {
-    await open();
-    const checks = (await (await fetch(new URL('/preflight', world.app.url))).json()) as {
-      check: string;
-      status: string;
-    }[];
-    const { status } = await send(world.app.url, binaryEvent({ type: 'dev.kube-reflex.coredns-sync.preflight' }));
-
-    expect(checks).toContainEqual({ check: 'deployment', status: 'ok', message: 'CoreDNS 1.12.1' });
-    expect(checks).toContainEqual(expect.objectContaining({ check: 'rights', status: 'ok' }));
-    expect(checks.filter((check) => check.status === 'error')).toEqual([]);
-    expect(status).toBe(204);
-    expect(JSON.parse(world.state()?.data?.['preflight'] ?? '[]')).toEqual(checks);
-  });
-});

@@ -1,5 +1,4 @@
 import type { Context } from '../../lib/function/define.ts';
-import { Refusal } from '../../lib/kube/refusal.ts';
 import {
   configMaps,
   daemonSets,
@@ -10,6 +9,7 @@ import {
 } from '../../lib/kube/resource.ts';
 import { checkConfiguration, checkImports } from './check.ts';
 import type { Config } from './config.ts';
+import { orIfForbidden } from './forbidden.ts';
 import { customConfigMap, knownFiles } from './integration/detect.ts';
 import { corednsContainer } from './integration/mount.ts';
 import type { DnsFacts, DnsObjects } from './integration/types.ts';
@@ -36,15 +36,12 @@ export async function observeDns(context: Context<Config>, last?: DnsFacts): Pro
   const forbidden: string[] = [];
 
   async function readable<T>(what: string, read: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await read();
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 403) {
-        forbidden.push(what);
-        return undefined;
-      }
-      throw error;
+    const found = await orIfForbidden('forbidden' as const, read);
+    if (found === 'forbidden') {
+      forbidden.push(what);
+      return undefined;
     }
+    return found;
   }
 
   function configMap(name: string): Promise<DnsObjects['corefile']> {
@@ -87,16 +84,9 @@ export async function observeDns(context: Context<Config>, last?: DnsFacts): Pro
 
 /** What we may not see is taken to be there. */
 async function readTargets({ kube, config }: Context<Config>): Promise<ReadonlyMap<string, Service | 'missing'>> {
-  const found = targetServices(policyOf(config)).map(async ({ target, ...place }) => {
-    try {
-      return [[target, (await kube.get(services, place)) ?? 'missing'] as const];
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 403) {
-        return [];
-      }
-      throw error;
-    }
-  });
+  const found = targetServices(policyOf(config)).map(({ target, ...place }) =>
+    orIfForbidden([], async () => [[target, (await kube.get(services, place)) ?? ('missing' as const)] as const]),
+  );
   return new Map((await Promise.all(found)).flat());
 }
 

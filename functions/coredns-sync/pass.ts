@@ -70,7 +70,7 @@ export function decide(seen: Seen): Decision {
     writes: !full && !refused && !(brake.holds && shards.some((shard) => shard.claims === undefined)),
     removal: brake.removal,
     conditions: sorted({
-      ...unreadConditions(listed.unread),
+      ...unreadConditions(listed),
       ...(brake.holds ? { MassRemoval: brake.message } : {}),
       ...(full
         ? { Full: 'the rules no longer fit into the ConfigMaps that CoreDNS mounts; the last good ones stay' }
@@ -163,16 +163,16 @@ function layoutFor({ policy, facts, state }: Seen, claims: readonly Claim[], rec
   };
 }
 
-function unreadConditions(unread: readonly Unread[]): Conditions {
-  const messages = Map.groupBy(unread, ({ because }) => unreadTypes[because]);
-  return Object.fromEntries(
-    [...messages].map(([type, parts]) => [
-      type,
-      parts
-        .map(({ kind, namespace = 'all namespaces', failure }) => `${kind} in ${namespace}: ${failure.message}`)
-        .join('; '),
-    ]),
-  );
+function unreadConditions({ unread, gone }: Listed): Conditions {
+  const parts = [
+    ...gone.map(({ kind, failure }) => ['KindAbsent', `${kind}: ${failure.message}`] as const),
+    ...unread.map(
+      ({ kind, namespace = 'all namespaces', failure, because }) =>
+        [unreadTypes[because], `${kind} in ${namespace}: ${failure.message}`] as const,
+    ),
+  ];
+  const messages = Map.groupBy(parts, ([type]) => type);
+  return Object.fromEntries([...messages].map(([type, same]) => [type, same.map(([, text]) => text).join('; ')]));
 }
 
 const unreadTypes: Readonly<Record<Unread['because'], string>> = {

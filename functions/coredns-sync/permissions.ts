@@ -1,10 +1,12 @@
 import type { Permission } from '../../lib/function/define.ts';
+import { customResourceDefinitions } from '../../lib/kube/resource.ts';
 import type { Config } from './config.ts';
 import { upstreamName } from './dns.ts';
 import { customConfigMap } from './integration/detect.ts';
 import { policyOf, targetServices, type Policy } from './policy.ts';
 import { mostShards } from './settings/writing.ts';
 import { lastGoodName, shardName } from './shard.ts';
+import { definitionName } from './sources/definition.ts';
 import { gatewayGroup } from './sources/gateway.ts';
 import { sourcesOf } from './sources/index.ts';
 import { upTo } from './store.ts';
@@ -40,10 +42,20 @@ function sourceRights(policy: Policy): readonly Permission[] {
     ...(watchesGateways
       ? [{ groups: [gatewayGroup], resources: ['gateways'], verbs: ['get', 'list'], scope: 'cluster' as const }]
       : []),
+    ...definitionRights(policy),
     ...(readsNamespaces
       ? [{ groups: [''], resources: ['namespaces'], verbs: ['get', 'list'], scope: 'cluster' as const }]
       : []),
   ];
+}
+
+/** Whether a kind that is not served has gone for good. */
+function definitionRights(policy: Policy): readonly Permission[] {
+  const names = sourcesOf(policy).flatMap(({ custom, resource }) => (custom ? [definitionName(resource)] : []));
+  const { group, plural } = customResourceDefinitions;
+  return names.length === 0
+    ? []
+    : [{ groups: [group], resources: [plural], names, verbs: ['get'], scope: 'cluster' as const }];
 }
 
 /** The namespace is the function's own: its ConfigMaps need not be named one by one, and their number changes. */

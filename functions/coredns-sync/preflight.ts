@@ -1,15 +1,20 @@
 import type { Context, Reply } from '../../lib/function/define.ts';
-import { configMaps, type Resource } from '../../lib/kube/resource.ts';
+import { asFailure } from '../../lib/function/failure.ts';
+import { configMaps, type CustomResourceDefinition, type Resource } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { instanceLabel } from './annotation.ts';
 import type { Config } from './config.ts';
 import { obstacle, observeDns, type Dns } from './dns.ts';
+import { orIfForbidden } from './forbidden.ts';
 import { planIntegration } from './integration.ts';
+import { neighboursIn, rivalry, type Neighbour } from './neighbours.ts';
 import { permissionsOf } from './permissions.ts';
 import { integrationOptions, policyOf, type Policy } from './policy.ts';
 import { modeFor } from './rendering.ts';
 import { readShard } from './shard.ts';
+import { definitionName, readDefinition } from './sources/definition.ts';
 import { sourcesOf } from './sources/index.ts';
+import type { Source } from './sources/source.ts';
 import { readState, writeState } from './state.ts';
 
 export interface Check {
@@ -35,7 +40,8 @@ async function preflight(context: Context<Config>): Promise<readonly Check[]> {
   return [
     ...checkDnsObjects(dns, policy),
     await checkOwner(context, policy),
-    ...(await checkSources(context, policy)),
+    await checkNeighbours(context, policy, dns),
+    ...(await Promise.all(sourcesOf(policy).map((source) => checkSource(context, policy, source)))),
     ...(await checkRights(context)),
   ];
 }
@@ -79,19 +85,47 @@ async function checkOwner({ kube, config }: Context<Config>, policy: Policy): Pr
       };
 }
 
-/** A kind that the settings ask for and the cluster does not serve would keep its last hosts for ever. */
-async function checkSources({ kube }: Context<Config>, policy: Policy): Promise<readonly Check[]> {
-  return Promise.all(
-    sourcesOf(policy).map(async ({ resource }): Promise<Check> => {
-      const check = `source ${resource.kind}`;
-      try {
-        await kube.listMetadata(resource, { pageSize: 1, namespace: policy.config.WATCH_NAMESPACES[0] });
-        return { check, status: 'ok', message: 'readable' };
-      } catch (error) {
-        return { check, status: 'error', message: error instanceof Error ? error.message : 'not readable' };
-      }
+/** Their ConfigMaps are named by the Deployment; the right to read them is nobody's but the installer's to give. */
+async function checkNeighbours({ kube, config }: Context<Config>, policy: Policy, { objects }: Dns): Promise<Check> {
+  const check = 'instances';
+  const neighbours = await Promise.all(
+    neighboursIn(objects.deployment, policy).map(async (name): Promise<Neighbour> => {
+      const place = { namespace: config.COREDNS_NAMESPACE, name };
+      return { name, object: await orIfForbidden('hidden', () => kube.get(configMaps, place)) };
     }),
   );
+  const problems = neighbours.flatMap((neighbour) => rivalry(neighbour, policy) ?? []);
+  return problems.length === 0
+    ? { check, status: 'ok', message: 'CoreDNS mounts no rules of another instance for our classes' }
+    : { check, status: 'warn', message: problems.join('; ') };
+}
+
+async function checkSource({ kube }: Context<Config>, policy: Policy, source: Source): Promise<Check> {
+  const { resource, custom } = source;
+  const check = `source ${resource.kind}`;
+  const definition = custom ? await readDefinition(kube, resource) : 'unknown';
+  const lack = definition === 'unknown' ? undefined : lackOf(definition, resource);
+  if (lack !== undefined) {
+    return { check, status: 'error', message: lack };
+  }
+  try {
+    await kube.exists(resource, { namespace: policy.config.WATCH_NAMESPACES[0] });
+    return { check, status: 'ok', message: 'readable' };
+  } catch (error) {
+    return { check, status: 'error', message: asFailure(error).message };
+  }
+}
+
+/** Why a kind can't be read, whatever our rights are. */
+function lackOf(definition: CustomResourceDefinition | undefined, resource: Resource): string | undefined {
+  const name = definitionName(resource);
+  if (definition === undefined) {
+    return `the cluster has no CustomResourceDefinition ${name}`;
+  }
+  const served = definition.spec.versions.flatMap((version) => (version.served ? [version.name] : []));
+  return served.includes(resource.version)
+    ? undefined
+    : `CustomResourceDefinition ${name} serves ${served.join(', ')}, not ${resource.version}`;
 }
 
 interface AccessReview extends KubeObject {

@@ -5,6 +5,7 @@ import { annotated, annotationOf, instanceLabel, managedBy, observedVersion, own
 import { formatClaims, parseClaims, rulesOf, type Claim } from './claim.ts';
 import { stableHash } from './hash.ts';
 import { shardName as mountedName } from './integration/mount.ts';
+import { classesOf } from './neighbours.ts';
 import { writeConfigMap, type WriteStep } from './patch.ts';
 import type { Policy } from './policy.ts';
 import {
@@ -184,6 +185,7 @@ export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, 
       losing: String(claims.length - hosts),
       generation: String(rendererVersion),
       mappings: mappingsDigest(policy),
+      classes: classesOf(policy.mappings).join(),
       of: String(stamps.shards),
     }),
   };

@@ -1,4 +1,4 @@
-import { customResourceDefinitions } from '../../lib/kube/resource.ts';
+import { customResourceDefinitions, type CustomResourceDefinition } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 
@@ -47,4 +47,14 @@ export function createRoute({ api }: Sandbox, kind: RouteKind, object: KubeObjec
 export function versionOf(kind: RouteKind): string {
   const { group, version } = kinds.find((each) => each.kind === kind) ?? kinds[0];
   return `${group}/${version}`;
+}
+
+/** From now on the kind is served in another version only. */
+export async function serveOnlyAs({ api }: Sandbox, definition: string, version: string): Promise<void> {
+  const object = structuredClone(api.get(customResourceDefinitions, definition)) as CustomResourceDefinition;
+  const versions = object.spec.versions.flatMap((each) => [
+    { ...each, served: false, storage: false },
+    { ...each, name: version, served: true, storage: true },
+  ]);
+  await api.update(customResourceDefinitions, { ...object, spec: { ...object.spec, versions } } as KubeObject);
 }

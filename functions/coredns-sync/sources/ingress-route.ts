@@ -19,6 +19,7 @@ const ingressRoutes: Resource<IngressRoute> = {
 
 export const ingressRouteSource: Source<IngressRoute> = {
   resource: ingressRoutes,
+  custom: true,
   excluded: 'EXCLUDE_INGRESSROUTES',
   wildcard: 'label',
   reads: { spec: { routes: { match: true } } },

@@ -8,6 +8,7 @@ const defaultClass = 'ingressclass.kubernetes.io/is-default-class';
 
 export const ingressSource: Source<Ingress> = {
   resource: ingresses,
+  custom: false,
   excluded: 'EXCLUDE_INGRESSES',
   wildcard: 'label',
   reads: { spec: { ingressClassName: true, rules: { host: true }, tls: { hosts: true } } },

@@ -1,10 +1,11 @@
-import { asFailure, type Failure } from '../../../lib/function/failure.ts';
+import { asFailure, Failure } from '../../../lib/function/failure.ts';
 import type { Collection, Kube } from '../../../lib/kube/client.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
 import { ingressClasses, namespaces, type Resource } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { Policy } from '../policy.ts';
 import { newest } from '../shard.ts';
+import { isGone } from './definition.ts';
 import { gateways } from './gateway.ts';
 import { sourcesOf } from './index.ts';
 import { isNamedInScope } from './scope.ts';
@@ -18,6 +19,13 @@ export interface Listed {
   /** The newest version that any list was of. */
   readonly resourceVersion: string;
   readonly unread: readonly Unread[];
+  /** Kinds that nobody defines: nothing of them is left. */
+  readonly gone: readonly Gone[];
+}
+
+export interface Gone {
+  readonly kind: string;
+  readonly failure: Failure;
 }
 
 /** A part of the sources that could not be read: what it claimed before stays. */
@@ -26,30 +34,28 @@ export interface Unread {
   /** Absent: everywhere. */
   readonly namespace: string | undefined;
   readonly failure: Failure;
-  /** Why: `absent` when the cluster does not serve the kind, in this version or at all. */
+  /** Why: `absent` when the cluster does not serve the kind in this version, or not at the moment. */
   readonly because: 'forbidden' | 'absent' | 'failed';
 }
 
 export async function listAll(kube: Kube, policy: Policy): Promise<Listed> {
   const found = await listWorld(kube, policy);
   const scopes = policy.config.WATCH_NAMESPACES.length === 0 ? [undefined] : policy.config.WATCH_NAMESPACES;
-  const wanted: Wanted[] = [];
-  const unread: Unread[] = [];
-  let resourceVersion = '0';
+  const parts: Part[] = [];
   for (const source of sourcesOf(policy)) {
     for (const namespace of scopes) {
-      const outcome = await listOne(kube, { source, namespace, policy, found });
-      if ('failure' in outcome) {
-        const { failure } = outcome;
-        unread.push({ kind: source.resource.kind, namespace, failure, because: reasonOf(failure) });
-      } else {
-        wanted.push(...outcome.items);
-        resourceVersion = newest(resourceVersion, outcome.resourceVersion);
-      }
+      parts.push(await listOne(kube, { source, namespace, policy, found }));
     }
   }
-  return { wanted, resourceVersion, unread };
+  return {
+    wanted: parts.flatMap((part) => ('items' in part ? part.items : [])),
+    resourceVersion: parts.reduce((last, part) => ('items' in part ? newest(last, part.resourceVersion) : last), '0'),
+    unread: parts.flatMap((part) => ('unread' in part ? part.unread : [])),
+    gone: parts.flatMap((part) => ('gone' in part ? part.gone : [])),
+  };
 }
+
+type Part = Collection<Wanted> | { readonly unread: Unread } | { readonly gone: Gone };
 
 interface Listing {
   readonly source: Source;
@@ -75,16 +81,26 @@ const metadata = {
   annotations: true,
 } as const;
 
-/** Keeps of each object only what it asks for: the objects themselves would fill the memory. */
-async function listOne(
-  kube: Kube,
-  { source, namespace, policy, found: { world, failures } }: Listing,
-): Promise<Collection<Wanted> | { readonly failure: Failure }> {
+async function listOne(kube: Kube, listing: Listing): Promise<Part> {
+  const { source, namespace, policy, found } = listing;
   const needed = [...source.refersTo, ...(policy.namespaceSelector === undefined ? [] : (['namespaces'] as const))];
-  const [failure] = needed.flatMap((kind) => failures[kind] ?? []);
-  if (failure !== undefined) {
-    return { failure };
+  const [failure] = needed.flatMap((kind) => found.failures[kind] ?? []);
+  const outcome = failure ?? (await read(kube, listing));
+  if (!(outcome instanceof Failure)) {
+    return outcome;
   }
+  const { kind } = source.resource;
+  const because = reasonOf(outcome);
+  return because === 'absent' && (await isGone(kube, source))
+    ? { gone: { kind, failure: outcome } }
+    : { unread: { kind, namespace, failure: outcome, because } };
+}
+
+/** Keeps of each object only what it asks for: the objects themselves would fill the memory. */
+async function read(
+  kube: Kube,
+  { source, namespace, policy, found: { world } }: Listing,
+): Promise<Collection<Wanted> | Failure> {
   try {
     return await kube.pick(source.resource, { namespace, fields: { metadata, ...source.reads } }, (object) => {
       const { namespace: place = '', name = '' } = object.metadata ?? {};
@@ -94,7 +110,7 @@ async function listOne(
       return wanted?.record === undefined ? undefined : wanted;
     });
   } catch (error) {
-    return { failure: known(error) };
+    return known(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Kube } from '../../../lib/kube/client.ts';
-import { Refusal } from '../../../lib/kube/refusal.ts';
 import { ingressClasses, namespaces } from '../../../lib/kube/resource.ts';
+import { orIfForbidden } from '../forbidden.ts';
 import type { Policy } from '../policy.ts';
 import { gateways } from './gateway.ts';
 import type { SourceRef } from './ref.ts';
@@ -27,18 +27,11 @@ export async function look(kube: Kube, policy: Policy, refs: readonly SourceRef[
 }
 
 /** Undefined when we may not read it: what it claimed stays. */
-async function readOrForbidden(
+function readOrForbidden(
   kube: Kube,
   { source, namespace, name }: SourceRef,
 ): Promise<{ readonly object: Awaited<ReturnType<Kube['get']>> } | undefined> {
-  try {
-    return { object: await kube.get(source.resource, { namespace, name }) };
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 403) {
-      return undefined;
-    }
-    throw error;
-  }
+  return orIfForbidden(undefined, async () => ({ object: await kube.get(source.resource, { namespace, name }) }));
 }
 
 function needsOf({ source, namespace }: SourceRef, object: object, policy: Policy): Needs {

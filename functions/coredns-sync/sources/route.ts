@@ -18,6 +18,7 @@ function routeResource(kind: string, plural: string, version: string): Resource<
 function routeSource(resource: Resource<Route>): Source<Route> {
   return {
     resource,
+    custom: true,
     excluded: 'EXCLUDE_HTTPROUTES',
     wildcard: 'suffix',
     reads: { spec: { hostnames: true, parentRefs: true }, status: { parents: true } },

@@ -7,6 +7,8 @@ import type { Gateway } from './gateway.ts';
 /** A kind of object that asks for hosts: one file each. */
 export interface Source<T extends KubeObject = KubeObject> {
   readonly resource: Resource<T>;
+  /** Brought by a CustomResourceDefinition: the kind may go, with all of its objects. */
+  readonly custom: boolean;
   /** The setting that names objects of this kind to leave out. */
   readonly excluded: 'EXCLUDE_INGRESSES' | 'EXCLUDE_HTTPROUTES' | 'EXCLUDE_INGRESSROUTES';
   /** What one label `*` covers in this API. */

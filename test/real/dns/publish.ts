@@ -40,6 +40,9 @@ function layoutOf(policy: Policy, facts: DnsFacts, claims: readonly Claim[]): La
   const wanted = claims.map((claim) => ({ source: claim.source, about: undefined, claims: [claim], refused: [] }));
   return decide({
     ...{ policy, facts, state: parseState(undefined), shards: [], records: new Map(), now: new Date(0) },
-    listed: { wanted: wanted.map((each) => ({ ...each, record: undefined })), resourceVersion: '1', unread: [] },
+    listed: {
+      ...{ wanted: wanted.map((each) => ({ ...each, record: undefined })), resourceVersion: '1' },
+      ...{ unread: [], gone: [] },
+    },
   }).layout;
 }
