@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, it } from '@jest/globals';
+import { ingressOf } from '../coredns-sync/world.ts';
+import { binary } from './cluster.ts';
+import { openDnsClient } from './dns/client.ts';
+import { reservePorts } from './ports.ts';
+import { waitUntil } from './wait.ts';
+
+const root = join(import.meta.dirname, '../..');
+/** Where the samples' target is in the sandbox. */
+const address = '10.96.0.80';
+
+it('npm start prints a dig that answers, and a host resolves when its Ingress appears', async () => {
+  const reserved = await reservePorts();
+  const { base } = reserved;
+  const ports = ['--port', '0', '--tls-port', '0', '--api-port', String(base)];
+  const child = spawn(process.execPath, ['lib/cli/start.ts', ...ports, 'coredns-sync'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, PATH: `${dirname(binary('coredns'))}:${process.env['PATH'] ?? ''}` },
+  });
+  const ended = once(child, 'exit') as Promise<[code: number | null]>;
+  const [port, host] = await printedDig(createInterface(child.stdout));
+  using dns = await openDnsClient(port);
+  async function resolves(name: string): Promise<boolean> {
+    return (await dns.ask(name)).records.some(({ data }) => data === address);
+  }
+  await waitUntil(`${host} resolves`, () => resolves(host));
+  const before = await resolves('appears.example.com');
+  const created = await fetch(`http://127.0.0.1:${base + 1}/apis/networking.k8s.io/v1/namespaces/shop/ingresses`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(ingressOf('appears', ['appears.example.com'])),
+  });
+  await waitUntil('the host of the new Ingress resolves', () => resolves('appears.example.com'));
+  child.kill('SIGINT');
+  await reserved.release();
+  const [code] = await ended;
+
+  expect([before, created.status, code]).toEqual([false, 201, 0]);
+}, 120_000);
+
+/** The lines that come after it are read, too, or the process would wait. */
+function printedDig(lines: ReturnType<typeof createInterface>): Promise<readonly [port: number, host: string]> {
+  const { promise, resolve } = Promise.withResolvers<readonly [number, string]>();
+  lines.on('line', (line) => {
+    const [, port, host = ''] = /dig @127\.0\.0\.1 -p (\d+) (\S+) \+short/.exec(line) ?? [];
+    if (port !== undefined) {
+      resolve([Number(port), host]);
+    }
+  });
+  return promise;
+}
