@@ -4,7 +4,8 @@ import type { Exception } from './exception.ts';
 import type { Done } from './hold/act.ts';
 import { asksFor } from './hold/claims.ts';
 import { isOwner, type Holder } from './hold/plan.ts';
-import type { Observed, Unread } from './observe.ts';
+import type { Unread } from './hold/sources.ts';
+import type { Observed } from './observe.ts';
 import type { Unreadable } from './policies.ts';
 import { changeFreezes, freezeExceptions, maintenanceWindows, type DenyKind } from './policy.ts';
 import type { Rule } from './rule.ts';
@@ -81,9 +82,8 @@ function aboutException(exception: Exception, now: number): Findings {
 }
 
 /** Whether the policy holds the object now: a step that failed, or was not taken, leaves things as they were. */
-function holds(rule: Holder, { before, after, step, failure }: Done): boolean {
-  const isAsBefore = failure !== undefined || (after === undefined && step === undefined);
-  const holder = isAsBefore ? before : after;
+function holds(rule: Holder, { before, after, isWithheld = false, failure }: Done): boolean {
+  const holder = failure !== undefined || isWithheld ? before : after;
   return holder !== undefined && isOwner(rule, holder);
 }
 

@@ -1,5 +1,7 @@
 import { defineFunction } from '../../lib/function/define.ts';
+import { configMaps } from '../../lib/kube/resource.ts';
 import { Config } from './config.ts';
+import { stateName } from './hold/ledger.ts';
 import { release } from './hold/release.ts';
 import { policyKinds } from './kinds/definitions.ts';
 import { measure } from './measure.ts';
@@ -23,5 +25,6 @@ export default defineFunction<Config>({
   routes: queryRoutes,
   permissions: (config) => [...actingRights(config), ...decidingRights(config)],
   scaling: { minScale: 1, maxScale: 2, cpu: '20m', memory: '128Mi' },
+  keeps: (_config, { namespace }) => [{ resource: configMaps, name: stateName, namespace }],
   release,
 });

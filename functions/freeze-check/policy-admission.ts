@@ -10,7 +10,11 @@ export function admitPolicy(kind: PolicyKind): (request: AdmissionRequest, conte
     if (operation === 'DELETE') {
       return { allow: true };
     }
-    const circumstances = { now: now().getTime(), longestExceptionMs: config.MAX_EXCEPTION_DURATION };
+    const circumstances = {
+      now: now().getTime(),
+      longestExceptionMs: config.MAX_EXCEPTION_DURATION,
+      providers: config.GITOPS_PROVIDERS,
+    };
     const { problems, warnings } = validate(kind, object ?? {}, circumstances);
     return problems.length === 0
       ? { allow: true, warnings }

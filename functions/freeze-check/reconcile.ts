@@ -10,15 +10,15 @@ import type { HeldKind } from './hold/kind.ts';
 import { heldKinds } from './hold/kinds.ts';
 import { holdNews, type Course } from './hold/news.ts';
 import { decideHolds, type Decision } from './hold/plan.ts';
-import type { Place } from './hold/sources.ts';
+import type { Place, Unread } from './hold/sources.ts';
 import { problemNews, transitionNews } from './news.ts';
-import { observe, withPoliciesOfNow, type Observed, type Unread } from './observe.ts';
+import { observe, withPoliciesOfNow, type Observed } from './observe.ts';
 import { planStatus, type Findings } from './status.ts';
 
 /** Looks at everything, does what the clock and the policies ask for, and comes back when the next of them turns. */
 export async function reconcile(context: Context<Config>): Promise<void> {
   const started = monotonicMs();
-  const { done, unread, findings } = await hold(context, heldKinds(context.config), {});
+  const { done, unread, unstruck, findings } = await hold(context, heldKinds(context.config), {});
   const next = Math.min(Infinity, ...findings.map(({ state }) => state.until ?? Infinity));
   if (next < Infinity) {
     context.later('transition', new Date(next), reconcile);
@@ -29,19 +29,19 @@ export async function reconcile(context: Context<Config>): Promise<void> {
     findings.map((each) => planTelling(each, { done, unread }, now)),
   );
   observeDuration(context, 'policies', started);
-  throwTransient([...done, ...unread]);
+  throwTransient([...done, ...unread, { failure: unstruck }]);
 }
 
 /** Does the same for objects of one place alone. What it changes in the status of policies, the next tick tells. */
 export async function reconcileAt(context: Context<Config>, kinds: readonly HeldKind[], place: Place): Promise<void> {
   const started = monotonicMs();
-  const { done, unread, findings } = await hold(context, kinds, place);
+  const { done, unread, unstruck, findings } = await hold(context, kinds, place);
   await tell(
     context,
     findings.map((each) => ({ steps: holdNews(each, { done, unread }) })),
   );
   observeDuration(context, 'objects', started);
-  throwTransient([...done, ...unread]);
+  throwTransient([...done, ...unread, { failure: unstruck }]);
 }
 
 function observeDuration({ metrics }: Context<Config>, controller: 'policies' | 'objects', started: number): void {
@@ -55,6 +55,8 @@ interface Held {
   /** What was done, and what failed in the end. */
   readonly done: readonly Done[];
   readonly unread: readonly Unread[];
+  /** Why what was given back is still written down. */
+  readonly unstruck: Failure | undefined;
   readonly findings: readonly Findings[];
 }
 
@@ -65,36 +67,43 @@ async function hold(context: Context<Config>, kinds: readonly HeldKind[], place:
   const { kube, config: settings } = context;
   const earlier: Done[] = [];
   for (let attempt = 1; ; attempt += 1) {
-    let observed = await observe(kube, kinds, place);
+    let observed = await observe(context, kinds, place);
     const now = context.now().getTime();
     let decisions = decideAll(observed, now);
-    if (decisions.some(({ step }) => step !== undefined)) {
+    if (decisions.some(isChange)) {
       observed = await withPoliciesOfNow(kube, observed);
       decisions = decideAll(observed, now);
     }
-    const done = await act(kube, decisions);
-    if (attempt === tries || !done.some(({ failure }) => failure?.kind === 'conflict')) {
+    const { done, failure: unstruck } = await act(context, decisions, observed);
+    const failures = [...done, { failure: unstruck }];
+    if (attempt === tries || !failures.some(({ failure }) => failure?.kind === 'conflict')) {
       const { unread } = observed;
       for (const { kind, failure } of unread) {
         context.log.warn({ err: failure, kind: kind.resource.kind }, 'objects can not be read, they stay as they are');
       }
-      return { done: [...earlier, ...done], unread, findings: findingsOf(observed, { done, now, settings }) };
+      const findings = findingsOf(observed, { done, now, settings });
+      return { done: [...earlier, ...done], unread, unstruck, findings };
     }
     earlier.push(...done.filter(({ step, failure }) => step !== undefined && failure === undefined));
   }
 }
 
-/** While a policy can't be read nothing is let go: it may well be what the policy wants held. */
-function decideAll({ rules, unreadable, candidates, namespaces }: Observed, now: number): readonly Decision[] {
-  const denying = rules.filter((rule) => rule.denying(now).on);
-  const decisions = candidates.flatMap((each) => decideHolds(each, denying, namespaces));
-  return unreadable.length === 0
-    ? decisions
-    : decisions.map((each) => (each.after === undefined ? asItIs(each) : each));
+/** Whether something is to be written: to the object, or to what is written down about it. */
+function isChange({ step, after }: Decision): boolean {
+  return step !== undefined || after === undefined;
 }
 
-function asItIs({ step: _step, ...decision }: Decision): Decision {
-  return decision;
+/** While a policy can't be read nothing is let go: it may well be what the policy wants held. */
+function decideAll({ rules, unreadable, candidates, namespaces, ledger }: Observed, now: number): readonly Decision[] {
+  const denying = rules.filter((rule) => rule.denying(now).on);
+  const decisions = candidates.flatMap((each) => decideHolds(each, { denying, namespaces, ledger }));
+  return unreadable.length === 0
+    ? decisions
+    : decisions.map((each) => (each.after === undefined ? withheld(each) : each));
+}
+
+function withheld({ step: _step, ...decision }: Decision): Decision {
+  return { ...decision, isWithheld: true };
 }
 
 /** Events before the status, which says that they are told. */
@@ -121,7 +130,7 @@ async function tell({ kube }: Context<Config>, plans: readonly Plan[]): Promise<
 }
 
 /** What another try may heal is for the sender of the event; what it can't is told in Events of the policy. */
-function throwTransient(course: readonly Pick<Done, 'failure'>[]): void {
+function throwTransient(course: readonly { readonly failure?: Failure | undefined }[]): void {
   throwFirst(course.flatMap(({ failure }) => failure ?? []).filter(({ kind }) => handling[kind].retry));
 }
 

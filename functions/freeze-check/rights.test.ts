@@ -9,12 +9,29 @@ function groupsFor(environment: Readonly<Record<string, string>>): readonly stri
 }
 
 describe('the rights of the acting half', () => {
-  it('follow the providers that policies may pause, and let what another has held be given back', () => {
-    expect(groupsFor({})).toEqual(
-      expect.arrayContaining(['argoproj.io', 'kustomize.toolkit.fluxcd.io', 'helm.toolkit.fluxcd.io']),
-    );
-    expect(groupsFor({ GITOPS_PROVIDERS: 'argocd' })).toEqual(groupsFor({}));
-    expect(groupsFor({ GITOPS_PROVIDERS: 'none' }).filter((group) => /argoproj|flux/.test(group))).toEqual([]);
+  it.each([
+    ['argocd,flux', ['argoproj.io', 'helm.toolkit.fluxcd.io', 'kustomize.toolkit.fluxcd.io']],
+    ['argocd', ['argoproj.io']],
+    ['flux', ['helm.toolkit.fluxcd.io', 'kustomize.toolkit.fluxcd.io']],
+    ['none', []],
+  ])('with GITOPS_PROVIDERS=%s reach the kinds of those providers alone', (providers, groups) => {
+    expect(
+      groupsFor({ GITOPS_PROVIDERS: providers })
+        .filter((group) => /argoproj|flux/.test(group))
+        .sort(),
+    ).toEqual(groups);
+  });
+
+  it.each([
+    ['argocd', ['get', 'patch', 'create']],
+    ['flux', []],
+  ])('with GITOPS_PROVIDERS=%s let it %j the one ConfigMap that Applications need', (providers, verbs) => {
+    const rights = actingRights(parseConfig(Config, { GITOPS_PROVIDERS: providers }));
+    const own = rights.filter(({ resources }) => resources.includes('configmaps'));
+
+    expect(own.flatMap((right) => right.verbs)).toEqual(verbs);
+    expect(own.every(({ scope }) => scope === 'own')).toBe(true);
+    expect(own.filter((right) => !right.verbs.includes('create')).every(({ names }) => names?.length === 1)).toBe(true);
   });
 
   it('watch nothing, and neither create nor delete policies', () => {

@@ -1,23 +1,34 @@
 import type { Permission } from '../../lib/function/define.ts';
 import type { Config } from './config.ts';
 import { heldKinds } from './hold/kinds.ts';
+import { stateName } from './hold/ledger.ts';
 import { changeFreezes, freezeExceptions, group, maintenanceWindows } from './policy.ts';
 
 const policies = [changeFreezes, maintenanceWindows, freezeExceptions].map(({ plural }) => plural);
 
+const ownConfigMaps = { groups: [''], resources: ['configmaps'], scope: 'own', role: 'events' } as const;
+
+/** What is held is written down where it can't be stripped of its marks. */
+const ledgerRights: readonly Permission[] = [
+  { ...ownConfigMaps, verbs: ['get', 'patch'], names: [stateName] },
+  { ...ownConfigMaps, verbs: ['create'] },
+];
+
 /** What the acting half reads and writes. */
 export function actingRights(config: Config): readonly Permission[] {
   const everywhere = { scope: 'cluster', role: 'events' } as const;
+  const kinds = heldKinds(config);
   return [
     { groups: [group], resources: policies, verbs: ['get', 'list'], ...everywhere },
     { groups: [group], resources: policies.map((plural) => `${plural}/status`), verbs: ['patch'], ...everywhere },
     { groups: [''], resources: ['namespaces'], verbs: ['get', 'list'], ...everywhere },
-    ...heldKinds(config).map(({ resource }) => ({
+    ...kinds.map(({ resource }) => ({
       groups: [resource.group],
       resources: [resource.plural],
       verbs: ['get', 'list', 'patch'],
       ...everywhere,
     })),
+    ...(kinds.some(({ losesMarks }) => losesMarks === true) ? ledgerRights : []),
     // Events about objects without a namespace live in this one.
     {
       groups: ['events.k8s.io'],

@@ -4,7 +4,7 @@ import type { PolicyKind } from './policy.ts';
 import { validate } from './validate.ts';
 
 const now = Date.parse('2026-06-15T12:00:00Z');
-const circumstances = { now, longestExceptionMs: 168 * 3_600_000 };
+const circumstances = { now, longestExceptionMs: 168 * 3_600_000, providers: ['argocd', 'flux'] };
 const target = { kinds: ['Deployment'] };
 const rules = { deny: ['ROLL_OUT'] };
 
@@ -152,6 +152,15 @@ describe('a policy', () => {
     ],
   ])('of kind %s with %j gets a warning', (kind, change, warning) => {
     expect(warnings(kind, change)).toEqual([warning]);
+  });
+
+  it('that asks for a GitOps tool which this installation leaves alone gets a warning', () => {
+    const gitops = { enabled: true, providers: ['argocd', 'flux'], argocd: {}, flux: {} };
+    const policy = { spec: { ...specs.ChangeFreeze, behavior: { gitops } } };
+
+    expect(validate('ChangeFreeze', policy, { ...circumstances, providers: ['flux'] }).warnings).toEqual([
+      'spec.behavior.gitops.providers: argocd is not in GITOPS_PROVIDERS, so nothing of it is paused',
+    ]);
   });
 
   it('with two windows of one name gets a warning', () => {

@@ -19,6 +19,8 @@ export interface Circumstances {
   readonly now: number;
   /** Exceptions should not be longer; 0 where they may. */
   readonly longestExceptionMs: number;
+  /** The GitOps tools whose objects may be paused here. */
+  readonly providers: readonly string[];
 }
 
 const yearMs = 366 * 86_400_000;
@@ -32,11 +34,17 @@ export function validate(kind: PolicyKind, policy: object, circumstances: Circum
   switch (kind) {
     case 'ChangeFreeze': {
       const rule = readFreeze(policy as ChangeFreeze);
-      return review(rule, () => [...freezeWarnings(rule, circumstances), ...behaviorWarnings(rule.policy)]);
+      return review(rule, () => [
+        ...freezeWarnings(rule, circumstances),
+        ...behaviorWarnings(rule.policy, circumstances),
+      ]);
     }
     case 'MaintenanceWindow': {
       const rule = readMaintenanceWindow(policy as MaintenanceWindow);
-      return review(rule, () => [...windowsWarnings(rule, circumstances), ...behaviorWarnings(rule.policy)]);
+      return review(rule, () => [
+        ...windowsWarnings(rule, circumstances),
+        ...behaviorWarnings(rule.policy, circumstances),
+      ]);
     }
     case 'FreezeException': {
       const exception = readException(policy as FreezeException);
@@ -87,14 +95,22 @@ function windowWarnings({ starts, open }: OpenWindow, now: number): readonly str
     : [`does not open at ${formatInstant(skip)}, when the clocks go forward; onSkipped: NextValid would`];
 }
 
-function behaviorWarnings({ spec: { behavior = {}, target } }: DenyPolicy): readonly string[] {
+function behaviorWarnings(
+  { spec: { behavior = {}, target } }: DenyPolicy,
+  { providers }: Circumstances,
+): readonly string[] {
   const { suspendCronJobs = false, gitops } = behavior;
-  const missing = gitops?.enabled === true ? (gitops.providers ?? []).filter((name) => gitops[name] === undefined) : [];
+  const asked = gitops?.enabled === true ? (gitops.providers ?? []) : [];
   return [
     ...(suspendCronJobs && !target.kinds.includes('CronJob')
       ? ['spec.behavior.suspendCronJobs: has no effect, as spec.target.kinds does not list CronJob']
       : []),
-    ...missing.map((name) => `spec.behavior.gitops.${name}: is missing, so nothing of it is paused`),
+    ...asked
+      .filter((name) => gitops?.[name] === undefined)
+      .map((name) => `spec.behavior.gitops.${name}: is missing, so nothing of it is paused`),
+    ...asked
+      .filter((name) => !providers.includes(name))
+      .map((name) => `spec.behavior.gitops.providers: ${name} is not in GITOPS_PROVIDERS, so nothing of it is paused`),
   ];
 }
 

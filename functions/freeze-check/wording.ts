@@ -1,4 +1,3 @@
-import { annotation } from './hold/kind.ts';
 import type { Problem } from './problem.ts';
 
 /** How many objects are named where more are meant. */
@@ -20,9 +19,6 @@ export function problemText(problems: readonly Problem[]): string {
     .slice(0, longestText);
 }
 
-/** A set that ignores the field alone still takes our notes away, and with them what has to be given back. */
 export function driftText(contested: readonly string[]): string {
-  const { managed, owner, ownerKind, autosync } = annotation;
-  const kept = [managed, owner, ownerKind, autosync].join(', ');
-  return `Their ApplicationSet will undo the pause of ${some(contested)}: let it ignore /spec/syncPolicy/automated (ignoreApplicationDifferences) and preserve the annotations ${kept} (preservedFields)`;
+  return `Their ApplicationSet may undo the pause of ${some(contested)}: let it ignore /spec/syncPolicy/automated (ignoreApplicationDifferences)`;
 }

@@ -168,7 +168,7 @@ describe('GitOps objects in a freeze', () => {
     expect(autosyncOf('shop')).toEqual({ prune: false });
   });
 
-  it('warns when an ApplicationSet will undo the pause, in an Event and a condition', async () => {
+  it('warns when an ApplicationSet may undo the pause, in an Event and a condition', async () => {
     const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', name: 'fleet', uid: 'u-1' };
     const made = application('shop', automated);
     await world.create(applications, { ...made, metadata: { ...made.metadata, ownerReferences: [owner] } });
@@ -180,7 +180,7 @@ describe('GitOps objects in a freeze', () => {
     const told = world.sandbox.api.list(events) as readonly { reason?: string; note?: string }[];
     expect(told.filter(({ reason }) => reason === 'GitOpsDrift').map(({ note }) => note)).toEqual([
       expect.stringMatching(
-        /^Their ApplicationSet will undo the pause of argocd\/shop \(fleet\): .* preserve the annotations .*\/original-autosync/,
+        /^Their ApplicationSet may undo the pause of argocd\/shop \(fleet\): let it ignore \/spec\/syncPolicy\/automated/,
       ),
     ]);
     expect(freezeStatus('holiday')?.status?.conditions).toContainEqual(

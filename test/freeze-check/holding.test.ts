@@ -116,15 +116,18 @@ describe('objects that a freeze holds', () => {
     expect([report, shop, fleet].map(isHeld)).toEqual([false, true, false]);
   });
 
-  it('are given back when their provider is taken off the list, and the others stay held', async () => {
+  it('stay held when their provider is taken off the list, and are given back once it is there again', async () => {
     const [, , made] = await makeHoldable();
     await (await world.replica({ name: 'before' })).tick();
-    const narrowed = await world.replica({ name: 'after', environment: { GITOPS_PROVIDERS: 'argocd' } });
+    const narrowed = await world.replica({ name: 'narrowed', environment: { GITOPS_PROVIDERS: 'argocd' } });
+    const widened = await world.replica({ name: 'widened' });
 
-    await narrowed.tick();
-    await narrowed.tick();
+    world.turnTo(end);
+    const status = await narrowed.tick();
+    const without = [report, shop, fleet].map(isHeld);
+    await widened.tick();
 
-    expect([report, shop, fleet].map(isHeld)).toEqual([true, true, false]);
+    expect([status, without]).toEqual([204, [false, false, true]]);
     expect(lasting(now(fleet))).toEqual(made);
   });
 
@@ -150,7 +153,7 @@ describe('objects that a freeze holds', () => {
     expect([report, shop, fleet].map((place) => lasting(now(place)))).toEqual(made);
   });
 
-  it('cost a pass that finds nothing to do one call for each kind that it looks at', async () => {
+  it('cost a pass that finds nothing to do one call for each kind that it looks at, and one for what it has written down', async () => {
     await makeHoldable();
     const calls: string[] = [];
     const replica = await world.replica({
@@ -162,6 +165,7 @@ describe('objects that a freeze holds', () => {
     await replica.tick();
 
     expect(calls.toSorted()).toEqual([
+      'get configmaps',
       'list applications',
       'list changefreezes',
       'list cronjobs',

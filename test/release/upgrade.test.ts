@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { applications } from '../../functions/freeze-check/hold/application.ts';
+import { changeFreezes } from '../../functions/freeze-check/policy.ts';
 import { findFunctions } from '../../lib/cli/functions.ts';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
-import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
+import { configMaps, namespaces, type ConfigMap } from '../../lib/kube/resource.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { openWorld as openDns } from '../coredns-sync/world.ts';
+import { application, freeze, namespaceNamed, pausing } from '../freeze-check/objects.ts';
+import { openWorld as openFreezes } from '../freeze-check/world.ts';
 import { World as MeshWorld } from '../istio-rollout/world.ts';
 import { openWorld as openPools } from '../node-affinity-mutate/world.ts';
 
@@ -45,6 +49,22 @@ const keepers: Readonly<Record<string, () => Promise<Keeper>>> = {
       tick: () => world.tick(),
       versions: ({ schema }) => [Number(schema)],
       withVersion: (data, version) => ({ ...data, schema: String(version), layout: '"of another kind"' }),
+    };
+  },
+  'freeze-check': async () => {
+    const world = await openFreezes({ at: '2026-12-25T11:00:00Z', kinds: [applications] });
+    opened.push(() => world.close());
+    await world.create(namespaces, namespaceNamed('argocd', {}));
+    await world.create(applications, application('shop', { prune: true }));
+    const times = ['2026-12-24T00:00:00Z', '2026-12-26T00:00:00Z'] as const;
+    await world.create(changeFreezes, freeze('holiday', times, { behavior: pausing }));
+    const { tick } = await world.replica();
+    await tick();
+    return {
+      sandbox: world.sandbox,
+      tick,
+      versions: ({ schema }) => [Number(schema)],
+      withVersion: (_data, version) => ({ schema: String(version), held: '"of another kind"' }),
     };
   },
   'istio-rollout': async () => {
@@ -89,8 +109,10 @@ interface Keeper {
 
 /** What a release does after a rollback from one that wrote another schema. */
 const rollback = {
-  // Both are caches, and both answer for what they have not got by looking.
+  // Caches, which answer for what they have not got by looking.
   'coredns-sync': 'looks at everything anew',
+  // The objects themselves say the same, unless somebody took that away.
+  'freeze-check': 'looks at everything anew',
   'node-affinity-mutate': 'looks at everything anew',
   // Restarts are in flight by it.
   'istio-rollout': 'refuses to touch it',

@@ -1,7 +1,12 @@
+import type { Context } from '../../../lib/function/define.ts';
 import { asFailure, type Failure } from '../../../lib/function/failure.ts';
+import type { Step } from '../../../lib/function/plan.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
+import type { ConfigMap } from '../../../lib/kube/resource.ts';
 import { inParallel } from '../../../lib/work/in-parallel.ts';
+import { keptApart, noting, readLedger, striking, type Ledger } from './ledger.ts';
 import type { Decision } from './plan.ts';
+import type { Found } from './sources.ts';
 
 /** A decision and what came of it. */
 export interface Done extends Decision {
@@ -9,11 +14,64 @@ export interface Done extends Decision {
   readonly failure?: Failure;
 }
 
+/** What came of a pass. */
+export interface Acted {
+  readonly done: readonly Done[];
+  /** Why what was given back is still written down. */
+  readonly failure?: Failure;
+}
+
+/**
+ * Does every step, whatever becomes of the others. What others may strip of its marks is written down before it is held,
+ * or it is not held; and struck off after it was given back.
+ */
+export async function act(
+  { kube, namespace }: Pick<Context, 'kube' | 'namespace'>,
+  decisions: readonly Decision[],
+  { ledger, gone }: Pick<Found, 'ledger' | 'gone'>,
+): Promise<Acted> {
+  const noted = await write(kube, ledger, noting(ledger, decisions, namespace));
+  const unnoted = new Set(noted.failure === undefined ? [] : keptApart(decisions).filter(({ marks }) => marks));
+  const done = [
+    ...[...unnoted].map((decision) => ({ ...decision, ...failureIn(noted) })),
+    ...(await perform(
+      kube,
+      decisions.filter((decision) => !unnoted.has(decision)),
+    )),
+  ];
+  const ended = keptApart(done).filter(isGivenBack);
+  const uids = [...gone, ...ended.map(({ object }) => object.metadata?.uid ?? '')];
+  const struck = await write(kube, noted.ledger, striking(noted.ledger, uids, namespace));
+  return { done, ...failureIn(struck) };
+}
+
+function isGivenBack({ after, isWithheld = false, failure }: Done): boolean {
+  return after === undefined && !isWithheld && failure === undefined;
+}
+
+function failureIn({ failure }: Pick<Acted, 'failure'>): Pick<Acted, 'failure'> {
+  return failure === undefined ? {} : { failure };
+}
+
+interface Written {
+  readonly ledger: Ledger;
+  readonly failure?: Failure;
+}
+
+async function write(kube: Kube, ledger: Ledger, step: Step | undefined): Promise<Written> {
+  try {
+    const [outcome] = await kube.run({ steps: step === undefined ? [] : [step] });
+    const object = outcome?.object as ConfigMap | undefined;
+    return { ledger: object === undefined ? ledger : readLedger(object) };
+  } catch (error) {
+    return { ledger, failure: asFailure(error) };
+  }
+}
+
 /** Enough to be done with a thousand objects in seconds, few enough not to crowd out others at the API server. */
 const width = 8;
 
-/** Does every step, whatever becomes of the others. */
-export async function act(kube: Kube, decisions: readonly Decision[]): Promise<readonly Done[]> {
+async function perform(kube: Kube, decisions: readonly Decision[]): Promise<readonly Done[]> {
   const failures = new Map<Decision, Failure>();
   await inParallel(width, decisions, async (decision) => {
     if (decision.step !== undefined) {

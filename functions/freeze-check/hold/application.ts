@@ -3,6 +3,7 @@ import { pointer } from '../../../lib/function/plan.ts';
 import type { Resource } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { DenyPolicy } from '../policy.ts';
+import { isRecord } from '../same.ts';
 import { annotation, annotationOf, type Change, type HeldKind, type Selection } from './kind.ts';
 
 type Automated = Readonly<Record<string, unknown>>;
@@ -37,6 +38,7 @@ export const heldApplications: HeldKind<Application> = {
   restore,
   contestedBy: ({ metadata }) =>
     metadata?.ownerReferences?.find(({ kind, apiVersion }) => isApplicationSet(kind, apiVersion))?.name,
+  losesMarks: true,
 };
 
 function selectedBy({ spec }: DenyPolicy): Selection | undefined {
@@ -101,10 +103,6 @@ function automatedOf({ spec }: Application): Automated | undefined {
 
 function isOff(automated: Automated | undefined): boolean {
   return automated === undefined || automated['enabled'] === false;
-}
-
-function isRecord(value: unknown): value is Automated {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isApplicationSet(kind: string, apiVersion: string): boolean {

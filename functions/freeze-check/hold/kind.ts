@@ -38,6 +38,8 @@ export interface HeldKind<T extends KubeObject = KubeObject> {
   restore(object: T): Change;
   /** Who will undo it, where that can be seen from the object. */
   contestedBy?(object: T): string | undefined;
+  /** Others take away annotations that they don't know: what is marked is kept apart as well. */
+  readonly losesMarks?: true;
 }
 
 export interface Selection {

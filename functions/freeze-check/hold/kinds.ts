@@ -15,19 +15,9 @@ export function gitopsKinds(providers: readonly string[]): readonly HeldKind[] {
   return Object.entries(kindsOf).flatMap(([name, kinds]) => (providers.includes(name) ? kinds : []));
 }
 
-/**
- * Every kind that a policy may hold still in this installation. Who takes a provider off the list while a freeze is on gets
- * its objects back; only with no provider at all nothing of GitOps is looked at.
- */
+/** Every kind that a policy may hold still in this installation. It has no right to look at others. */
 export function heldKinds({ GITOPS_PROVIDERS }: Pick<Config, 'GITOPS_PROVIDERS'>): readonly HeldKind[] {
-  const listed = gitopsKinds(GITOPS_PROVIDERS);
-  const all = listed.length === 0 ? [] : gitopsKinds(Object.keys(kindsOf));
-  return [heldCronJobs, ...all.map((kind) => (listed.includes(kind) ? kind : givenBack(kind)))];
-}
-
-/** No policy gets any of it. */
-function givenBack(kind: HeldKind): HeldKind {
-  return { ...kind, selectedBy: () => undefined };
+  return [heldCronJobs, ...gitopsKinds(GITOPS_PROVIDERS)];
 }
 
 /** Also those that this installation no longer looks after: it may have held them before. */

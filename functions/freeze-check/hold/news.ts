@@ -4,10 +4,10 @@ import { newsAbout, occasionOf, transitionNews } from '../news.ts';
 import type { DenyPolicy } from '../policy.ts';
 import type { Findings } from '../status.ts';
 import { driftText, some } from '../wording.ts';
-import type { Unread } from '../observe.ts';
 import type { Done } from './act.ts';
 import type { HeldKind } from './kind.ts';
 import { isOwner } from './plan.ts';
+import type { Unread } from './sources.ts';
 
 const failed = { CronJob: 'CronJobUpdateFailed', GitOps: 'GitOpsReconcileFailed' } as const;
 

@@ -6,6 +6,7 @@ import type { Rule } from '../rule.ts';
 import type { Labels } from '../target.ts';
 import { claimsOn, wanting } from './claims.ts';
 import { annotation, annotationOf, type Change, type HeldKind, type Owner } from './kind.ts';
+import { recall, type Ledger } from './ledger.ts';
 
 /** A policy as the holder of objects. */
 export type Holder = Pick<Rule, 'kind' | 'name' | 'policy'>;
@@ -18,15 +19,26 @@ export interface Decision {
   readonly before: Owner | undefined;
   /** Who holds it after the step; nobody when it is let go. */
   readonly after: Holder | undefined;
+  /** What marks it afterwards; absent when it is let go. */
+  readonly marks?: Readonly<Record<string, string>>;
   /** Absent when all is as it should be. */
   readonly step?: PatchStep;
+  /** It should be let go, and is not yet. */
+  readonly isWithheld?: boolean;
+}
+
+/** What else a decision goes by. */
+export interface Circumstances {
+  readonly denying: readonly Rule[];
+  /** The labels of each namespace. */
+  readonly namespaces: ReadonlyMap<string, Labels>;
+  readonly ledger: Ledger;
 }
 
 /** Decides about every object, of those of which somebody wants or has something. */
 export function decideHolds(
   { kind, objects }: { readonly kind: HeldKind; readonly objects: readonly KubeObject[] },
-  denying: readonly Rule[],
-  namespaces: ReadonlyMap<string, Labels>,
+  { denying, namespaces, ledger }: Circumstances,
 ): readonly Decision[] {
   const claims = claimsOn(kind, denying);
   return objects.flatMap((object) => {
@@ -36,28 +48,49 @@ export function decideHolds(
     if (namespaceLabels === undefined || deletionTimestamp !== undefined) {
       return [];
     }
-    return decideHold(kind, object, wanting(claims, labels, namespaceLabels)) ?? [];
+    return decideHold(kind, object, wanting(claims, labels, namespaceLabels), recall(ledger, object)) ?? [];
   });
 }
 
 /**
  * Decides about an object that the `holders` want, the first in precedence first. One patch does all or nothing,
  * so that a death between two writes leaves no object half held; what was noted before the first touch is never noted
- * again while it is held.
+ * again while it is held. `marked` is the object with the marks that it was given, if others took some away.
  */
-export function decideHold(kind: HeldKind, object: KubeObject, holders: readonly Holder[]): Decision | undefined {
-  const before = ownerOf(kind, object);
+export function decideHold(
+  kind: HeldKind,
+  object: KubeObject,
+  holders: readonly Holder[],
+  marked: KubeObject = object,
+): Decision | undefined {
+  const before = ownerOf(kind, marked);
   const after = holders.find((holder) => before !== undefined && isOwner(holder, before)) ?? holders[0];
+  const about = { kind, object, before, after };
   if (after === undefined) {
-    return before && decision({ kind, object, before, after }, release(kind, object), `released by ${text(before)}`);
+    return before && decision(about, release(kind, marked), `released by ${text(before)}`);
   }
   if (before === undefined) {
     const change = merge(kind.stop(object, after.policy), marks(kind, after));
-    return decision({ kind, object, before, after }, change, `held by ${text(after)}`);
+    return decision({ ...about, marks: marksAfter(kind, marked, change) }, change, `held by ${text(after)}`);
   }
   const handover = isOwner(after, before) ? nothing : marks(kind, after);
   const again = kind.isStill(object) ? nothing : kind.stopAgain(object, after.policy);
-  return decision({ kind, object, before, after }, merge(again, handover), `still held by ${text(after)}`);
+  const change = merge(merge(lost(kind, object, marked), again), handover);
+  return decision({ ...about, marks: marksAfter(kind, marked, change) }, change, `still held by ${text(after)}`);
+}
+
+/** Puts marks back that somebody took away, unless they would go again at once. */
+function lost(kind: HeldKind, object: KubeObject, marked: KubeObject): Change {
+  return kind.contestedBy?.(object) === undefined
+    ? { operations: [], annotations: marksAfter(kind, marked, nothing) }
+    : nothing;
+}
+
+/** All that marks an object of the kind once the change is done. */
+function marksAfter(kind: HeldKind, { metadata }: KubeObject, { annotations }: Change): Record<string, string> {
+  const keys = [annotation.managed, kind.ownerAnnotation, annotation.ownerKind, kind.noteAnnotation];
+  const all = { ...metadata?.annotations, ...annotations };
+  return Object.fromEntries(keys.flatMap((key) => (all[key] === undefined ? [] : [[key, all[key]]])));
 }
 
 /** Who holds the object by its annotations. A note alone is a promise too: it is never overwritten, and kept in the end. */

@@ -1,7 +1,11 @@
+import type { Context } from '../../../lib/function/define.ts';
+import { asFailure, Failure } from '../../../lib/function/failure.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
+import { configMaps } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { HeldKind } from './kind.ts';
+import { emptyLedger, goneFrom, readLedger, recall, stateName, type Ledger } from './ledger.ts';
 import { ownerOf } from './plan.ts';
 
 /** Where to look: everywhere, in one namespace, or at one object. */
@@ -10,21 +14,86 @@ export interface Place {
   readonly name?: string;
 }
 
+/** Objects of one kind that may have to be held or let go. */
+export interface Candidates {
+  readonly kind: HeldKind;
+  readonly objects: readonly KubeObject[];
+}
+
+/** A kind that could not be read. */
+export interface Unread {
+  readonly kind: HeldKind;
+  readonly failure: Failure;
+}
+
+export interface Found {
+  readonly candidates: readonly Candidates[];
+  /** Nothing is known of their objects: they stay as they are, and the others don't wait for them. */
+  readonly unread: readonly Unread[];
+  readonly ledger: Ledger;
+  /** The uids of objects that are written down there and are no more. */
+  readonly gone: readonly string[];
+}
+
+export interface Search {
+  readonly place: Place;
+  /** Whether a policy ever asks for the kind. */
+  readonly isAsked: (kind: HeldKind) => boolean;
+}
+
+/** Reads what is written down, and then the objects: whatever is found on them that is not written down is new. */
+export async function readHeld(
+  { kube, namespace }: Pick<Context, 'kube' | 'namespace'>,
+  kinds: readonly HeldKind[],
+  { place, isAsked }: Search,
+): Promise<Found> {
+  const written = await findLedger(kube, namespace, kinds);
+  const ledger = written instanceof Failure ? emptyLedger : written;
+  const candidates: Candidates[] = [];
+  const unread: Unread[] = [];
+  await Promise.all(
+    kinds.map(async (kind) => {
+      if (kind.losesMarks === true && written instanceof Failure) {
+        unread.push({ kind, failure: written });
+        return;
+      }
+      try {
+        const wanted = isAsked(kind) ? undefined : (object: KubeObject) => isHeld(kind, recall(ledger, object));
+        candidates.push({ kind, objects: await readKind(kube, kind, place, wanted) });
+      } catch (error) {
+        unread.push({ kind, failure: asFailure(error) });
+      }
+    }),
+  );
+  return { candidates, unread, ledger, gone: goneFrom(ledger, candidates, place) };
+}
+
+async function findLedger(kube: Kube, namespace: string, kinds: readonly HeldKind[]): Promise<Ledger | Failure> {
+  if (!kinds.some(({ losesMarks }) => losesMarks === true)) {
+    return emptyLedger;
+  }
+  return kube.get(configMaps, { name: stateName, namespace }).then(readLedger, asFailure);
+}
+
+function isHeld(kind: HeldKind, object: KubeObject): boolean {
+  return ownerOf(kind, object) !== undefined;
+}
+
 /**
  * The objects of a kind that a pass has to decide about. Where no policy ever asks for the kind, only those that are
- * held from before matter: then names and annotations are read, which for Applications is a small part of the bytes.
+ * held from before are `wanted`: then names and annotations are read, which for Applications is a small part of the bytes.
  */
-export async function readHeld(
+async function readKind(
   kube: Kube,
   kind: HeldKind,
   place: Place,
-  isAsked: boolean,
+  wanted: ((object: KubeObject) => boolean) | undefined,
 ): Promise<readonly KubeObject[]> {
   try {
     if (place.name !== undefined) {
       return await readByName(kube, kind, [{ ...place, name: place.name }]);
     }
-    return isAsked ? await readAll(kube, kind, place) : await readMarked(kube, kind, place);
+    return wanted === undefined ? await readAll(kube, kind, place) : await readSome(kube, kind, place, wanted);
   } catch (error) {
     // The kind is not installed here: there is nothing to hold.
     if (error instanceof Refusal && error.code === 404) {
@@ -39,13 +108,17 @@ async function readAll(kube: Kube, { resource }: HeldKind, { namespace }: Place)
   return items;
 }
 
-async function readMarked(kube: Kube, kind: HeldKind, { namespace }: Place): Promise<readonly KubeObject[]> {
+async function readSome(
+  kube: Kube,
+  kind: HeldKind,
+  { namespace }: Place,
+  wanted: (object: KubeObject) => boolean,
+): Promise<readonly KubeObject[]> {
   const { items } = await kube.listMetadata(kind.resource, { namespace });
-  const marked = items.filter((object) => ownerOf(kind, object) !== undefined);
   return readByName(
     kube,
     kind,
-    marked.map(({ metadata }) => ({ name: metadata.name ?? '', ...placeOf(metadata.namespace) })),
+    items.filter(wanted).map(({ metadata }) => ({ name: metadata.name ?? '', ...placeOf(metadata.namespace) })),
   );
 }
 
