@@ -12,7 +12,7 @@ import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { nightly } from '../../freeze-check/objects.ts';
 import { deployment } from '../../freeze-check/reviews.ts';
 import { review } from './pace.ts';
-import { benchProgram, start, type Started } from './program.ts';
+import { benchProgram, programs, start, type Started } from './program.ts';
 import { webhookCertificates } from './site.ts';
 
 export const host = 'freeze-check-webhook.default.svc';
@@ -46,7 +46,12 @@ export async function openPlace(stack: AsyncDisposableStack): Promise<Place> {
     TLS_PORT: '0',
     DRAIN_SECONDS: '0',
   };
-  const served = await start({ file: built.file, flags, core: 0, environment: { ...environment, ...settings } });
+  const served = await start({
+    file: built.file,
+    flags: ['--require', join(programs, 'clock.cjs'), ...flags],
+    core: 0,
+    environment: { ...environment, ...settings },
+  });
   stack.defer(async () => {
     await served.stop();
   });
@@ -58,20 +63,36 @@ export async function openPlace(stack: AsyncDisposableStack): Promise<Place> {
   return { sandbox, floor, served, ca: await readFile(join(mounted, 'ca.crt')) };
 }
 
-/** So many windows of a second each by this schedule, in UTC, in place of those that are there. */
-export async function setPolicies({ api }: Sandbox, count: number, schedule: string): Promise<void> {
+/** Minutes pass at once for the function: it turns its clock before it answers how much it has used. */
+export async function passMinutes({ served }: Place, count: number): Promise<void> {
+  for (let minute = 0; minute < count; minute += 1) {
+    served.signal('SIGHUP');
+    await served.usage();
+  }
+}
+
+let generation = 0;
+
+/** So many windows of a second each by this schedule, in UTC, in place of those that are there, once reviews go by them. */
+export async function setPolicies(place: Place, count: number, schedule: string): Promise<void> {
+  const { api } = place.sandbox;
+  generation += 1;
   for (const { metadata } of api.list(maintenanceWindows)) {
     await api.remove(maintenanceWindows, { name: metadata?.name ?? '' });
   }
   const windows = [{ name: 'w', schedule: `CRON_TZ=UTC ${schedule}`, duration: '1s' }];
   for (let index = 0; index < count; index += 1) {
-    const policy = nightly(`p${index}`, { timezone: 'Europe/Berlin', windows });
+    const policy = nightly(`g${generation}-${index}`, { timezone: 'Europe/Berlin', windows });
     await api.create(maintenanceWindows, {
       apiVersion: apiVersion(maintenanceWindows),
       kind: 'MaintenanceWindow',
       ...policy,
     });
   }
+  await until(place, ({ status }) => {
+    const causes = status?.details?.causes ?? [];
+    return causes.length === count && causes.every(({ field }) => field.startsWith(`g${generation}-`));
+  });
 }
 
 /** What every policy of the bench refuses. */
@@ -90,14 +111,19 @@ export const rollout = JSON.stringify(
   }),
 );
 
+interface Answer {
+  readonly allowed: boolean;
+  readonly status?: { readonly details?: { readonly causes?: readonly { readonly field: string }[] } };
+}
+
 /** Asks until the answer is the one wanted; returns how long that took. */
-export async function untilVerdict({ served, ca }: Place, wanted: boolean): Promise<number> {
+export async function until({ served, ca }: Place, isWanted: (answer: Answer) => boolean): Promise<number> {
   const agent = new https.Agent({ ca, servername: host, keepAlive: true });
   const started = performance.now();
   for (;;) {
     const answer = await review(served, { path, body: rollout, agent });
-    const { response } = JSON.parse(answer) as { readonly response?: { readonly allowed?: boolean } };
-    if (response?.allowed === wanted) {
+    const { response } = JSON.parse(answer) as { readonly response: Answer };
+    if (isWanted(response)) {
       agent.destroy();
       return performance.now() - started;
     }

@@ -25,6 +25,7 @@ export interface Started {
   /** Milliseconds on the clock of `performance.now()`. */
   readonly startedAt: number;
   readonly usage: () => Promise<Usage>;
+  readonly signal: (name: NodeJS.Signals) => void;
   /** Asks it to end and resolves with its exit code. */
   readonly stop: () => Promise<number | null>;
 }
@@ -35,7 +36,7 @@ interface Line {
   readonly usage?: Usage;
 }
 
-const programs = join(import.meta.dirname, '..', 'programs');
+export const programs = join(import.meta.dirname, '..', 'programs');
 
 /** A program of the bench itself. */
 export function benchProgram(name: string, environment: Program['environment'] = {}): Program {
@@ -71,6 +72,7 @@ export async function start({ file, flags = [], environment = {}, core }: Progra
       child.kill('SIGUSR2');
       return told.promise;
     },
+    signal: (name) => child.kill(name),
     stop: async () => {
       child.kill('SIGTERM');
       const [code] = await exited;
