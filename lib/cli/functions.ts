@@ -9,9 +9,12 @@ export interface Found {
   readonly definition: Definition;
 }
 
-/** The functions of this package, from wherever it is called. */
+/** This package, from wherever it is called. */
+export const packageRoot = join(import.meta.dirname, '../..');
+
+/** Its functions. */
 export async function ownFunctions(): Promise<Found[]> {
-  const root = join(import.meta.dirname, '../../functions');
+  const root = join(packageRoot, 'functions');
   const found = await findFunctions(root);
   if (found.length === 0) {
     throw new Error(`there are no functions in ${root}`);

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { updateManifests, type Departure } from '../manifests/installations.ts';
-import { findFunctions, loadFunction } from './functions.ts';
+import { loadFunction, ownFunctions, packageRoot } from './functions.ts';
 
 const usage = `usage: npm run manifests [-- [--check] [--out DIR] [FUNCTION-FOLDER…]]
-  writes knative/ and parts of deploy/ under DIR (default: here) for all of functions/* and the folders given
+  writes knative/ and parts of deploy/ under DIR (default: this checkout) for all of functions/* and the folders given
   --check   writes nothing; names the files that differ and exits 1`;
 
 async function main(): Promise<void> {
@@ -11,7 +11,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       check: { type: 'boolean', default: false },
-      out: { type: 'string', default: '.' },
+      out: { type: 'string', default: packageRoot },
       help: { type: 'boolean', default: false },
     },
   });
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
     console.log(usage);
     return;
   }
-  const found = [...(await findFunctions('functions')), ...(await Promise.all(positionals.map(loadFunction)))];
+  const found = [...(await ownFunctions()), ...(await Promise.all(positionals.map(loadFunction)))];
   const departures = await updateManifests(
     found.map(({ definition }) => definition),
     { root: values.out, check: values.check },

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { updateManifests } from '../manifests/installations.ts';
-import { findFunctions } from './functions.ts';
+import { findFunctions, packageRoot } from './functions.ts';
 import { nameProblem, scaffold } from './scaffold.ts';
 
 const usage = `usage: npm run new -- NAME [--root DIR]
@@ -11,7 +11,7 @@ const usage = `usage: npm run new -- NAME [--root DIR]
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { root: { type: 'string', default: '.' }, help: { type: 'boolean', default: false } },
+    options: { root: { type: 'string', default: packageRoot }, help: { type: 'boolean', default: false } },
   });
   const [name, ...others] = positionals;
   if (values.help) {

@@ -12,7 +12,7 @@ import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import { startSource } from '../source/source.ts';
 import type { Subscription } from '../source/branch.ts';
 import { startCompanions } from './companion.ts';
-import { findFunctions, type Found } from './functions.ts';
+import { ownFunctions, type Found } from './functions.ts';
 import { intro } from './intro.ts';
 import { liveLine } from './live.ts';
 import { fillSandbox, playSamples } from './sandbox-world.ts';
@@ -86,7 +86,7 @@ async function start(options: StartOptions, environment: Environment, log: Logge
 
 /** All functions, or those named. */
 async function chosen(names: readonly string[]): Promise<readonly Found[]> {
-  const all = await findFunctions('functions');
+  const all = await ownFunctions();
   const unknown = names.find((name) => !all.some(({ definition }) => definition.name === name));
   if (unknown !== undefined) {
     throw new Error(

@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { liveLine } from '../../lib/cli/live.ts';
@@ -77,6 +79,12 @@ describe('npm start', () => {
     expect(stderr).toBe(`port ${port} is taken\n`);
   });
 
+  it('knows its functions wherever it is called from', async () => {
+    const { stderr } = await run(['nothing'], tmpdir()).exited;
+
+    expect(stderr).toContain('there is no function "nothing"; there is coredns-sync, freeze-check, ');
+  });
+
   it('explains itself', async () => {
     const { lines, exited } = run(['--help']);
     const text: string[] = [];
@@ -139,11 +147,17 @@ describe('a live line', () => {
   });
 });
 
-function run(args: readonly string[]): {
+function run(
+  args: readonly string[],
+  cwd = '.',
+): {
   lines: AsyncIterable<string>;
   exited: Promise<{ code: number | null; stderr: string }>;
 } {
-  const started = spawn(process.execPath, ['lib/cli/start.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const started = spawn(process.execPath, [resolve('lib/cli/start.ts'), ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   child = started;
   let stderr = '';
   started.stderr.on('data', (chunk) => (stderr += String(chunk)));
