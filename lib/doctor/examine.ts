@@ -47,9 +47,9 @@ async function examineInstallation(definition: Definition, patient: Patient, ins
 }
 
 /** Everything else is judged as if these settings had their defaults. */
-function unread({ unread: settings }: Installed): Found[] {
+function unread({ unread: settings, closed }: Installed): Found[] {
   const fix = 'look as somebody who may read what its workload refers to';
-  return settings.map((setting) => ({
+  return [...settings, ...closed].map((setting) => ({
     check: 'settings',
     state: 'unknown',
     message: `${setting} can not be read`,

@@ -5,15 +5,11 @@ import { deployments, type Resource } from '../kube/resource.ts';
 import { knative, type Platform } from './function-manifests.ts';
 import { isOpenfaas, openfaas } from './openfaas.ts';
 import { plain } from './plain.ts';
-import { variablesOf } from './variables.ts';
+import { variablesOf, type Variables } from './variables.ts';
 
 /** How a function is installed in a cluster. */
-export interface Installed {
+export interface Installed extends Variables {
   readonly platform: Platform;
-  /** The settings as the workload was given them. */
-  readonly environment: Environment;
-  /** Settings that the workload was given in a way that can not be read. */
-  readonly unread: readonly string[];
 }
 
 export const knativeServices: Resource = {

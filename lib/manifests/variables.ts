@@ -7,8 +7,10 @@ import type { KubeObject } from '../kube/wire.ts';
 /** The settings that the first container of a workload finds as environment. */
 export interface Variables {
   readonly environment: Environment;
-  /** Variables, and objects full of variables, whose values can not be told from here. */
+  /** Variables whose values can not be told from here. */
   readonly unread: readonly string[];
+  /** Objects full of variables that may not be read: not even the names of these are known. */
+  readonly closed: readonly string[];
 }
 
 interface Reference {
@@ -24,8 +26,8 @@ interface Single {
 
 interface Whole {
   readonly prefix?: string;
-  readonly configMapRef?: Reference;
-  readonly secretRef?: Reference;
+  readonly configMapRef?: Reference | undefined;
+  readonly secretRef?: Reference | undefined;
 }
 
 interface Container {
@@ -52,28 +54,33 @@ export async function variablesOf(
   return {
     environment: Object.assign({}, ...found.map(({ environment }) => environment)) as Environment,
     unread: found.flatMap(({ unread }) => unread),
+    closed: found.flatMap(({ closed }) => closed),
   };
 }
 
 async function wholeObject({ prefix = '', configMapRef, secretRef }: Whole, cluster: Cluster): Promise<Variables> {
   const values = await valuesIn({ configMap: configMapRef, secret: secretRef }, cluster);
   if (values === undefined) {
-    return { environment: {}, unread: [`all of ${(configMapRef ?? secretRef)?.name ?? 'envFrom'}`] };
+    return { environment: {}, unread: [], closed: [describe({ configMapRef, secretRef })] };
   }
   const entries = Object.entries(values).map(([key, value]) => [prefix + key, value] as const);
-  return { environment: Object.fromEntries(entries), unread: [] };
+  return { environment: Object.fromEntries(entries), unread: [], closed: [] };
+}
+
+function describe({ configMapRef, secretRef }: Pick<Whole, 'configMapRef' | 'secretRef'>): string {
+  return configMapRef === undefined ? `Secret ${secretRef?.name ?? ''}` : `ConfigMap ${configMapRef.name}`;
 }
 
 async function singleVariable({ name, value = '', valueFrom }: Single, cluster: Cluster): Promise<Variables> {
   if (valueFrom === undefined) {
-    return { environment: { [name]: value }, unread: [] };
+    return { environment: { [name]: value }, unread: [], closed: [] };
   }
   const { configMapKeyRef: configMap, secretKeyRef: secret } = valueFrom;
   const values = await valuesIn({ configMap, secret }, cluster);
   const key = (configMap ?? secret)?.key ?? '';
   return values === undefined
-    ? { environment: {}, unread: [name] }
-    : { environment: { [name]: values[key] }, unread: [] };
+    ? { environment: {}, unread: [name], closed: [] }
+    : { environment: { [name]: values[key] }, unread: [], closed: [] };
 }
 
 function containerOf(workload: KubeObject): Container {

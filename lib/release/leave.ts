@@ -3,7 +3,7 @@ import { parseConfig, variablesFor, type Environment } from '../function/config.
 import type { Context, Definition } from '../function/define.ts';
 import { Failure } from '../function/failure.ts';
 import type { Transport } from '../kube/transport.ts';
-import { configOf, findInstallation } from '../manifests/installed.ts';
+import { configOf, findInstallation, type Installed } from '../manifests/installed.ts';
 import { createMetrics } from '../metrics.ts';
 import { pause } from '../pause.ts';
 import { createRunner, type Report } from '../runner.ts';
@@ -40,13 +40,15 @@ export interface Left {
 export async function leave(definition: Definition, options: LeaveOptions): Promise<Left> {
   const report: Report = { steps: [], calls: 0 };
   const { context, leaver } = await arrive(definition, options, report);
+  const remains: string[] = [];
   for (const stage of stagesOf({ context, leaver }, options)) {
-    const remains = await stage();
-    if (remains.length > 0) {
-      return { steps: report.steps, remains };
+    remains.push(...(await stage()));
+    // A dry run tells all that would be done, and what would keep it from being done.
+    if (remains.length > 0 && !options.dryRun) {
+      break;
     }
   }
-  return { steps: report.steps, remains: [] };
+  return { steps: report.steps, remains };
 }
 
 /** Does its part and returns what keeps the next from beginning. */
@@ -60,7 +62,7 @@ function stagesOf({ context, leaver }: Arrived, { dryRun, patienceMs, namespace 
   const stage = {
     unasked: () => stopAsking(leaver),
     unwoken: () => remove(leaver, wakers),
-    rehearsed: () => release().then(() => []),
+    rehearsed: () => once(release),
     restored: () => settled(deadline, release),
     stopped: () => remove(leaver, workloads),
     ended: () => settled(deadline, () => runningPods(leaver)),
@@ -103,14 +105,24 @@ async function arrive(
   }
   const installed = await findInstallation(definition, { kube: contextWith(undefined).kube, namespace });
   const given = underBothNames(environment, definition);
-  const unknown = (installed?.unread ?? []).filter((variable) => given[variable] === undefined);
-  if (unknown.length > 0) {
-    throw new Error(`its workload does not show ${unknown.join(', ')}: write it into its env, or give it with --set`);
-  }
+  demandSettings(installed, given);
   const settings = { ...installed?.environment, ...given };
   const config = configOf(definition, settings);
   const context = contextWith(config);
   return { context, leaver: { definition, config, environment: settings, namespace, kube: context.kube } };
+}
+
+/** Whoever does not know all settings does not know where to look for what was changed. */
+function demandSettings(installed: Installed | undefined, given: Environment): void {
+  const unknown = (installed?.unread ?? []).filter((variable) => given[variable] === undefined);
+  const closed = installed?.closed ?? [];
+  if (closed.length > 0) {
+    const wish = 'run this as somebody who may, since nobody else knows which settings are in there';
+    throw new Error(`its workload takes settings from ${closed.join(', ')}, which you may not read: ${wish}`);
+  }
+  if (unknown.length > 0) {
+    throw new Error(`its workload does not show ${unknown.join(', ')}: write it into its env, or give it with --set`);
+  }
 }
 
 /** A setting replaces that of the workload whichever way it is written there. */

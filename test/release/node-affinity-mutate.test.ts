@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import nodeAffinity from '../../functions/node-affinity-mutate/index.ts';
-import { configMaps, deployments, secrets, type ConfigMap, type Deployment } from '../../lib/kube/resource.ts';
+import {
+  configMaps,
+  deployments,
+  mutatingWebhooks,
+  secrets,
+  type ConfigMap,
+  type Deployment,
+  type MutatingWebhookConfiguration,
+} from '../../lib/kube/resource.ts';
+import type { KubeObject } from '../../lib/kube/wire.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { openWorld, type World } from '../node-affinity-mutate/world.ts';
 import { install, leaving, usersView } from './cluster.ts';
@@ -81,6 +90,50 @@ describe('node-affinity-mutate leaves', () => {
 
     expect(steps).toContain(`delete Secret ${namespace}/${ours}`);
   });
+
+  it('not by somebody who may not read the object that its settings come from, and says who could', async () => {
+    await installWith({ envFrom: [{ secretRef: { name: 'whole' } }] });
+    world.sandbox.faults.add({ verb: 'get', resource: 'secrets', effect: { do: 'refuse', status: 403 } });
+
+    await expect(leaving(world.sandbox, nodeAffinity, { environment: { TLS_SECRET: ours } })).rejects.toThrow(
+      'takes settings from Secret whole, which you may not read: run this as somebody who may',
+    );
+  });
+
+  /** A function that died between two writes: of the certificate, the trust in it and its state, each may be missing. */
+  it.each([
+    ['its Secret, and nobody trusts it yet', { secret: true, trust: false }],
+    ['the trust in a certificate whose Secret is gone', { secret: false, trust: true }],
+  ])('half-way, with %s', async (_what, { secret, trust }) => {
+    const settings = { TLS_MODE: 'self' };
+    await world.addNode('node-1');
+    const before = usersView(world.sandbox, nodeAffinity, settings);
+    await install(world.sandbox, nodeAffinity, settings);
+    if (secret) {
+      await world.sandbox.api.create(secrets, { metadata: { name: certificates, namespace, annotations: issued } });
+    }
+    if (trust) {
+      await trustIn(world, Buffer.from('a bundle').toString('base64'));
+    }
+
+    const first = await leaving(world.sandbox, nodeAffinity);
+    const second = await leaving(world.sandbox, nodeAffinity);
+
+    expect(first.remains).toEqual([]);
+    expect(usersView(world.sandbox, nodeAffinity, settings)).toEqual(before);
+    expect(world.sandbox.api.list(mutatingWebhooks)).toEqual([]);
+    expect(second).toEqual({ steps: [], remains: [] });
+  });
+
+  async function trustIn({ sandbox: { api } }: World, caBundle: string): Promise<void> {
+    for (const configuration of api.list(mutatingWebhooks) as readonly MutatingWebhookConfiguration[]) {
+      const webhooks = configuration.webhooks?.map((webhook) => ({
+        ...webhook,
+        clientConfig: { ...webhook.clientConfig, caBundle },
+      }));
+      await api.update(mutatingWebhooks, { ...configuration, webhooks } as KubeObject);
+    }
+  }
 
   async function installWith(given: object): Promise<void> {
     await install(world.sandbox, nodeAffinity);
