@@ -3,86 +3,24 @@ export type Fields = true | { readonly [name: string]: Fields };
 
 /**
  * Reads only the wanted fields of a JSON text and passes all others by, in half the time and a tenth of the memory of
- * `JSON.parse` where a tenth is wanted. What is passed by is not checked.
+ * `JSON.parse` where a tenth is wanted. What is passed by is not checked. The bytes are used up: what is kept is moved
+ * to their beginning, which spares a second buffer for each page of a large list.
  */
 export function skim(json: Buffer, fields: Fields): unknown {
-  const kept = Buffer.allocUnsafe(json.length);
-  let length = 0;
-
-  function keep(start: number, end: number): void {
-    for (let at = start; at < end; at += 1) {
-      kept[length++] = json[at] ?? 0;
-    }
-  }
-
-  /** Keeps the wanted part of the value that begins here; the answer is where it ends. */
-  function copy(start: number, wanted: Wanted): number {
-    const first = json[start];
-    if (wanted !== true && (first === openBrace || first === openBracket)) {
-      return first === openBrace ? copyObject(start, wanted) : copyList(start, wanted);
-    }
-    const end = skip(json, start);
-    keep(start, end);
-    return end;
-  }
-
-  function copyObject(start: number, wanted: readonly WantedField[]): number {
-    let separator = openBrace;
-    let at = skipSpace(json, start + 1);
-    while (json[at] !== closeBrace) {
-      const nameEnd = skipString(json, at);
-      const value = skipSpace(json, skipSpace(json, nameEnd) + 1);
-      const field = find(wanted, json, at + 1, nameEnd - 1);
-      if (field === undefined) {
-        at = skip(json, value);
-      } else {
-        kept[length++] = separator;
-        separator = comma;
-        keep(at, nameEnd);
-        kept[length++] = colon;
-        at = copy(value, field.wanted);
-      }
-      at = skipSeparator(json, at);
-    }
-    close(separator, openBrace, closeBrace);
-    return at + 1;
-  }
-
-  function copyList(start: number, wanted: Wanted): number {
-    let separator = openBracket;
-    let at = skipSpace(json, start + 1);
-    while (json[at] !== closeBracket) {
-      kept[length++] = separator;
-      separator = comma;
-      at = skipSeparator(json, copy(at, wanted));
-    }
-    close(separator, openBracket, closeBracket);
-    return at + 1;
-  }
-
-  /** Where nothing was kept the opening bracket has yet to come. */
-  function close(separator: number, open: number, end: number): void {
-    if (separator === open) {
-      kept[length++] = open;
-    }
-    kept[length++] = end;
-  }
-
-  const end = skipSpace(json, copy(skipSpace(json, 0), wantedOf(fields)));
+  const text: Text = { json, kept: 0 };
+  const end = skipSpace(json, keepWanted(text, skipSpace(json, 0), wantedOf(fields)));
   if (end !== json.length) {
     throw new SyntaxError(`unexpected character in JSON at position ${end}`);
   }
-  return JSON.parse(kept.toString('utf8', 0, length));
+  return JSON.parse(json.toString('utf8', 0, text.kept));
 }
 
-const quote = 0x22;
-const comma = 0x2c;
-const colon = 0x3a;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
+/** What is kept is never longer than what was read for it, so it fits before that. */
+interface Text {
+  readonly json: Buffer;
+  /** How many bytes of it are kept so far. */
+  kept: number;
+}
 
 /** Fields with their names as bytes, so that a name need not become a string to be compared. */
 type Wanted = true | readonly WantedField[];
@@ -98,20 +36,101 @@ function wantedOf(fields: Fields): Wanted {
     : Object.entries(fields).map(([name, each]) => ({ name: Buffer.from(name), wanted: wantedOf(each) }));
 }
 
-function find(wanted: readonly WantedField[], json: Buffer, start: number, end: number): WantedField | undefined {
-  return wanted.find(({ name }) => {
-    if (name.length !== end - start) {
-      return false;
-    }
-    let at = 0;
-    while (at < name.length && name[at] === json[start + at]) {
-      at += 1;
-    }
-    return at === name.length;
-  });
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** Keeps the wanted part of the value that begins here. The answer is where it ends, as with most functions below. */
+function keepWanted(text: Text, start: number, wanted: Wanted): number {
+  const first = text.json[start];
+  if (wanted !== true && (first === openBrace || first === openBracket)) {
+    return first === openBrace ? keepOfObject(text, start, wanted) : keepOfList(text, start, wanted);
+  }
+  const end = skip(text.json, start);
+  keep(text, start, end);
+  return end;
 }
 
-/** Passes one value by, whatever is in it. The answer is where it ends, as with all functions below. */
+function keepOfObject(text: Text, start: number, wanted: readonly WantedField[]): number {
+  const { json } = text;
+  let separator = openBrace;
+  let at = skipSpace(json, start + 1);
+  while (json[at] !== closeBrace) {
+    const nameEnd = skipString(json, at);
+    const value = skipSpace(json, skipSpace(json, nameEnd) + 1);
+    const field = find(wanted, json, at + 1, nameEnd - 1);
+    if (field === undefined) {
+      at = skip(json, value);
+    } else {
+      put(text, separator);
+      separator = comma;
+      keep(text, at, nameEnd);
+      put(text, colon);
+      at = keepWanted(text, value, field.wanted);
+    }
+    at = skipSeparator(json, at);
+  }
+  close(text, separator, closeBrace);
+  return at + 1;
+}
+
+function keepOfList(text: Text, start: number, wanted: Wanted): number {
+  const { json } = text;
+  let separator = openBracket;
+  let at = skipSpace(json, start + 1);
+  while (json[at] !== closeBracket) {
+    put(text, separator);
+    separator = comma;
+    at = skipSeparator(json, keepWanted(text, at, wanted));
+  }
+  close(text, separator, closeBracket);
+  return at + 1;
+}
+
+/** Where nothing was kept the opening bracket has yet to come. */
+function close(text: Text, separator: number, end: number): void {
+  if (separator !== comma) {
+    put(text, separator);
+  }
+  put(text, end);
+}
+
+function put(text: Text, byte: number): void {
+  text.json[text.kept] = byte;
+  text.kept += 1;
+}
+
+function keep(text: Text, start: number, end: number): void {
+  text.json.copyWithin(text.kept, start, end);
+  text.kept += end - start;
+}
+
+function find(wanted: readonly WantedField[], json: Buffer, start: number, end: number): WantedField | undefined {
+  for (const field of wanted) {
+    if (isAt(json, start, end, field.name)) {
+      return field;
+    }
+  }
+  return undefined;
+}
+
+function isAt(json: Buffer, start: number, end: number, name: Buffer): boolean {
+  if (name.length !== end - start) {
+    return false;
+  }
+  let at = 0;
+  while (at < name.length && name[at] === json[start + at]) {
+    at += 1;
+  }
+  return at === name.length;
+}
+
+/** Passes one value by, whatever is in it. */
 function skip(json: Buffer, start: number): number {
   const first = json[start];
   if (first === quote) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Context } from '../../../lib/function/define.ts';
 import { asFailure } from '../../../lib/function/failure.ts';
 import { pods, type Pod } from '../../../lib/kube/resource.ts';
@@ -129,7 +129,7 @@ function questionKey(
   const clients = injectors.map((injector) => injector.clientConfig);
   // The API server writes fields in one order, so equal templates are equal texts.
   const text = JSON.stringify([clients, question, kept, named ? [owner.kind, owner.name] : owner.kind]);
-  return createHash('sha256').update(text).digest('base64');
+  return hash('sha256', text, 'base64');
 }
 
 function resultOf(expectation: Expectation): ProbeResult {
