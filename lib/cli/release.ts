@@ -50,7 +50,7 @@ async function main(): Promise<number> {
       now: () => new Date(),
       patienceMs: secondsOf(values.patience) * 1000,
     });
-    console.log(summary(left));
+    console.log(summary(left, dryRun));
     return left.remains.length === 0 ? 0 : 1;
   } finally {
     transport.close();
@@ -76,9 +76,10 @@ function environmentOf(settings: readonly string[]): Record<string, string> {
   );
 }
 
-function summary({ steps, remains }: Left): string {
+function summary({ steps, remains }: Left, dryRun: boolean): string {
   const done = steps.length === 0 ? ['there was nothing to take back'] : steps;
-  const left = remains.length === 0 ? [] : ['still there; repeat this once it is solved:', ...indented(remains)];
+  const title = dryRun ? 'it could not do, or would wait for:' : 'still there; repeat this once it is solved:';
+  const left = remains.length === 0 ? [] : [title, ...indented(remains)];
   return [...indented(done), ...left].join('\n');
 }
 

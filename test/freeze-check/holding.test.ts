@@ -116,6 +116,24 @@ describe('objects that a freeze holds', () => {
     expect([report, shop, fleet].map(isHeld)).toEqual([false, true, false]);
   });
 
+  it('are named by a dry run of leaving, with the kind that can’t be read, and stay held', async () => {
+    await makeHoldable();
+    await (await world.replica()).tick();
+    refuseApplications();
+
+    const { steps, remains } = await leaving(world.sandbox, freezeCheck, { dryRun: true });
+
+    expect(remains).toEqual([expect.stringContaining('list applications')]);
+    expect(steps).toEqual(
+      expect.arrayContaining([
+        'would patch CronJob prod/report',
+        'would patch Kustomization argocd/fleet',
+        'would delete ConfigMap kube-reflex/freeze-check-state',
+      ]),
+    );
+    expect([report, shop, fleet].map(isHeld)).toEqual([true, true, true]);
+  });
+
   it('stay held when their provider is taken off the list, and are given back once it is there again', async () => {
     const [, , made] = await makeHoldable();
     await (await world.replica({ name: 'before' })).tick();
