@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { isRefused, parseHost } from '../../functions/coredns-sync/host.ts';
 import { passesOtherTypes, chooseMode } from '../../functions/coredns-sync/render-mode.ts';
 import { renderModes, type RenderMode } from '../../functions/coredns-sync/render.ts';
 import type { Rule } from '../../functions/coredns-sync/rule.ts';
@@ -45,7 +46,7 @@ describe.each(versions)('%s', (part) => {
       });
       const wrong: unknown[] = [];
       for (const rules of sets) {
-        const server = await site.start({ part, corefile: rootBlock, files: rendered(rules, mode, part) });
+        const server = await site.start({ part, corefile: rootBlock, files: rendered(claimed(rules), mode, part) });
         const manner = { mode, passesOtherTypes: passesOtherTypes(versionOf(part)) };
         wrong.push(...(await disagreements(server, rules, manner)));
         await server.stop();
@@ -89,13 +90,32 @@ describe('CS-44 a version that is too old', () => {
   );
 });
 
+const targetNames = Object.keys(targets).map((name) => name.slice(0, -1));
+const unclaimable = [
+  ...[...targetNames, 'kubernetes.default.svc.cluster.local', 'localhost'],
+  ...['*.svc.cluster.local', '*.web.svc.cluster.local', '*.local'],
+];
+
+/** What the function makes of Ingresses that write these hosts in any case, and beside them names that nobody may have. */
+function claimed(rules: readonly Rule[]): readonly Rule[] {
+  const policy = { clusterDomain: 'cluster.local', targets: Object.keys(targets), allow: [], exclude: [] };
+  const said = [...rules, ...unclaimable.map((name) => rule(name, other))];
+  return said.flatMap(({ host, match, target }, at) => {
+    const written = at % 2 === 0 ? host : host.replace(/[a-m]/g, (letter) => letter.toUpperCase());
+    const text = `${match === 'exact' ? '' : '*.'}${written}.`;
+    const parsed = parseHost(text, match === 'exact' ? 'label' : match, { ...policy, minWildcardLabels: 1 });
+    return isRefused(parsed) ? [] : [{ ...parsed, target }];
+  });
+}
+
 /** Asks for each host, its neighbours and names that nobody claims, every type of each. */
 async function disagreements(server: CoreDns, rules: readonly Rule[], manner: Manner): Promise<unknown[]> {
   const names = rules.flatMap(({ host }) => [
     ...[host, host.toUpperCase(), `x.${host}`, `X.y.${host}`, `_acme-challenge.${host}`, `a._tcp.${host}`],
     ...[`x${host}`, host.slice(host.indexOf('.') + 1)],
   ]);
-  const questions = [...new Set([...names, 'unclaimed.test'])].flatMap((name) => asked.map((type) => ({ name, type })));
+  const others = ['unclaimed.test', 'localhost', ...targetNames];
+  const questions = [...new Set([...names, ...others])].flatMap((name) => asked.map((type) => ({ name, type })));
   expect(questions.length).toBeGreaterThan(100);
   const wrong: unknown[] = [];
   await inParallel(32, questions, async ({ name, type }) => {

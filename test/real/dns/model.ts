@@ -18,16 +18,23 @@ export interface Manner {
  * label before that of several; no wildcard covers a label that begins with an underscore.
  */
 export function expected(rules: readonly Rule[], manner: Manner, name: string, type: Type): Outcome {
+  if (`${name}.` in targets) {
+    return addressOf(`${name}.` as TargetName, type); // nobody may claim a name of the cluster
+  }
   const covering = rules.filter((rule) => answers(rule, name.toLowerCase()));
   const rule = covering.toSorted((left, right) => rank(right) - rank(left))[0];
   if (rule === undefined) {
     return 'world';
   }
-  const addresses: Partial<Record<Type, string>> = targets[rule.target as TargetName];
   if (type !== 'A' && type !== 'AAAA') {
     const covered = covering.some(({ match }) => match !== 'exact');
     return passes(manner, covered) ? 'world' : 'empty';
   }
+  return addressOf(rule.target as TargetName, type);
+}
+
+function addressOf(target: TargetName, type: Type): Outcome {
+  const addresses: Partial<Record<Type, string>> = targets[target];
   const address = addresses[type];
   return address === undefined ? 'empty' : `target ${address}`;
 }
