@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from '@jest/globals';
+import { controller } from '../../functions/coredns-sync/sandbox/coredns.ts';
 import { ingressOf } from '../coredns-sync/world.ts';
 import { binary } from './cluster.ts';
 import { openDnsClient } from './dns/client.ts';
@@ -10,13 +11,11 @@ import { reservePorts } from './ports.ts';
 import { waitUntil } from './wait.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** Where the samples' target is in the sandbox. */
-const address = '10.96.0.80';
 
 it('npm start prints a dig that answers, and a host resolves when its Ingress appears', async () => {
   const reserved = await reservePorts();
   const { base } = reserved;
-  const ports = ['--port', '0', '--tls-port', '0', '--api-port', String(base)];
+  const ports = ['--port', String(base + 2), '--tls-port', '0', '--api-port', String(base)];
   const child = spawn(process.execPath, ['lib/cli/start.ts', ...ports, 'coredns-sync'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -26,7 +25,7 @@ it('npm start prints a dig that answers, and a host resolves when its Ingress ap
   const [port, host] = await printedDig(createInterface(child.stdout));
   using dns = await openDnsClient(port);
   async function resolves(name: string): Promise<boolean> {
-    return (await dns.ask(name)).records.some(({ data }) => data === address);
+    return (await dns.ask(name)).records.some(({ data }) => data === controller.spec.clusterIP);
   }
   await waitUntil(`${host} resolves`, () => resolves(host));
   const before = await resolves('appears.example.com');
@@ -36,11 +35,14 @@ it('npm start prints a dig that answers, and a host resolves when its Ingress ap
     body: JSON.stringify(ingressOf('appears', ['appears.example.com'])),
   });
   await waitUntil('the host of the new Ingress resolves', () => resolves('appears.example.com'));
+  const status = await fetch(`http://127.0.0.1:${base + 2}/coredns-sync/status`);
+  const { conditions } = (await status.json()) as { conditions: Record<string, string> };
   child.kill('SIGINT');
   await reserved.release();
   const [code] = await ended;
 
   expect([before, created.status, code]).toEqual([false, 201, 0]);
+  expect(Object.keys(conditions)).toEqual(['NotConfigured']); // what a cluster says in which nobody may edit the Corefile
 }, 120_000);
 
 /** The lines that come after it are read, too, or the process would wait. */

@@ -2,21 +2,23 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CompanionOptions } from '../../../lib/cli/companion.ts';
-import { configMaps, deployments, type ConfigMap } from '../../../lib/kube/resource.ts';
+import { configMaps, deployments, namespaces, services, type ConfigMap } from '../../../lib/kube/resource.ts';
 import type { InternalApi } from '../../../lib/sandbox/internal.ts';
-import { coreConfigMap, coreDeployment, corefile } from './coredns.ts';
+import { controller, coreConfigMap, coreDeployment, corefile } from './coredns.ts';
 import { findCoreDns, startCoreDns } from './server.ts';
 
 const rulesName = 'coredns-ingress-sync-rewrite-rules';
 const rulesKey = 'dynamic.server';
 
 /**
- * CoreDNS in small: its ConfigMap and Deployment, and, where its program is at hand, a server that imports the rules as they
+ * CoreDNS in small: its ConfigMap and Deployment, the Service that hosts lead to, and, where its program is at hand, a server that imports the rules as they
  * are written, so that hosts can be asked for.
  */
 export async function startCompanion({ api, log }: CompanionOptions): Promise<() => Promise<void>> {
   await api.create(configMaps, coreConfigMap(corefile));
   await api.create(deployments, coreDeployment);
+  await api.create(namespaces, { metadata: { name: controller.metadata?.namespace ?? '' } });
+  await api.create(services, controller);
   const program = await findCoreDns();
   if (program === undefined) {
     log.info('no CoreDNS at hand: with `coredns` on the PATH there would be one to ask');

@@ -1,4 +1,4 @@
-import type { ConfigMap, Deployment } from '../../../lib/kube/resource.ts';
+import type { ConfigMap, Deployment, Service } from '../../../lib/kube/resource.ts';
 
 const place = { namespace: 'kube-system', name: 'coredns' };
 const labels = { 'k8s-app': 'kube-dns' };
@@ -52,4 +52,10 @@ export const coreDeployment: Deployment = {
       },
     },
   },
+};
+
+/** What the hosts of the samples lead to. */
+export const controller: Service & { readonly spec: { readonly clusterIP: string } } = {
+  metadata: { namespace: 'ingress-nginx', name: 'ingress-nginx-controller' },
+  spec: { clusterIP: '10.96.0.80', clusterIPs: ['10.96.0.80'], ports: [{ name: 'http', port: 80 }] },
 };

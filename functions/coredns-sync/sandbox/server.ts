@@ -5,6 +5,7 @@ import { glob, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { controller } from './coredns.ts';
 
 export interface CoreDns {
   readonly port: number;
@@ -48,7 +49,7 @@ function serverText(port: number, directory: string): string {
     reload 2s 1s
     import ${directory}/*.server
     hosts {
-        10.96.0.80 ingress-nginx-controller.ingress-nginx.svc.cluster.local
+        ${controller.spec.clusterIP} ingress-nginx-controller.ingress-nginx.svc.cluster.local
     }
 }
 `;
