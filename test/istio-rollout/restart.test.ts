@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { deployments, statefulSets, type Deployment } from '../../lib/kube/resource.ts';
-import { newImage, oldImage, restartAnnotation, until, World, workloadOf } from './world.ts';
+import { newImage, oldImage, restartAnnotation, until, workloadOf } from './objects.ts';
+import { World } from './world.ts';
 
 let world: World;
 

@@ -15,7 +15,8 @@ import {
 } from '../../lib/kube/resource.ts';
 import type { KubeObject, OwnerReference } from '../../lib/kube/wire.ts';
 import { rolloutDefinition } from '../real/rollouts.ts';
-import { until, World, workloadOf } from './world.ts';
+import { until, workloadOf } from './objects.ts';
+import { World } from './world.ts';
 
 let world: World;
 

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { configMaps, deployments, pods, statefulSets, type ConfigMap } from '../../lib/kube/resource.ts';
 import type { FaultEffect } from '../../lib/sandbox/faults.ts';
-import { newImage, oldImage, patchedTo, until, World } from './world.ts';
+import { newImage, oldImage, patchedTo, until } from './objects.ts';
+import { World } from './world.ts';
 
 let world: World;
 
@@ -9,33 +10,16 @@ afterEach(() => world.close());
 
 const priority = 'istio-rollout.kube-reflex.dev/priority';
 
-async function openOutdated(
-  settings: Readonly<Record<string, string>>,
-  names: readonly string[] = ['web'],
-): Promise<void> {
-  world = await World.open(settings);
-  for (const [index, name] of names.entries()) {
-    await world.deployment(name, { annotations: { [priority]: String(index) } });
-  }
-  await world.tick();
-  await world.upgrade();
-}
-
-/** Does something at the moment when the intent to restart has become durable. */
-function onIntent(work: () => void): void {
-  const stop = world.sandbox.api.subscribe(configMaps, ({ object }) => {
-    const { metadata, data } = object as ConfigMap;
-    if (metadata?.name === 'istio-rollout-state' && data?.['inflight']?.includes('"Intent"') === true) {
-      stop();
-      work();
-    }
-  });
+/** Deployments that come up in this order. */
+async function openOutdated(settings: Readonly<Record<string, string>>, names = ['web']): Promise<void> {
+  const shapes = names.map((name, index) => [name, { annotations: { [priority]: String(index) } }] as const);
+  world = await World.openOutdated(settings, Object.fromEntries(shapes));
 }
 
 describe('an instance that stood still after its intent', () => {
   it('sends no patch that others have long taken for lost', async () => {
     await openOutdated({});
-    onIntent(() => world.turn(40));
+    world.onIntent(() => world.turn(40));
 
     await world.tickLater(15);
     const late = [...world.restarts];
@@ -167,9 +151,7 @@ describe('failed rollouts', () => {
     expect(await world.row('a')).toMatchObject({ code: 'RolloutFailed' });
 
     world.injector.behave({ answer: () => undefined });
-    for (const { metadata } of world.podsOf('a')) {
-      await world.sandbox.api.remove(pods, { name: metadata?.name ?? '', namespace: 'shop' });
-    }
+    await world.removePods('a');
     await until('a is up', () => world.isSettled(deployments, 'a'));
     await world.tickLater();
 

@@ -8,7 +8,8 @@ import {
   type Namespace,
 } from '../../lib/kube/resource.ts';
 import type { Injector } from '../injector/injector.ts';
-import { newImage, oldImage, until, World } from './world.ts';
+import { newImage, oldImage, until } from './objects.ts';
+import { World } from './world.ts';
 
 let world: World;
 

@@ -12,7 +12,8 @@ import {
   statefulSets,
   type MutatingWebhookConfiguration,
 } from '../../lib/kube/resource.ts';
-import { newImage, oldImage, until, World, workloadOf } from './world.ts';
+import { newImage, oldImage, until, workloadOf } from './objects.ts';
+import { World } from './world.ts';
 
 let world: World;
 const servers: Server[] = [];
@@ -23,18 +24,6 @@ afterEach(async () => {
     server.close();
   }
 });
-
-async function openOutdated(
-  settings: Readonly<Record<string, string>>,
-  sizes: Readonly<Record<string, number>> = { web: 1 },
-): Promise<void> {
-  world = await World.open(settings);
-  for (const [name, replicas] of Object.entries(sizes)) {
-    await world.deployment(name, { replicas });
-  }
-  await world.tick();
-  await world.upgrade();
-}
 
 /** Answers as freeze-check does, whatever `answer` says at that moment; the paths it was asked for go to `asked`. */
 async function startFreeze(answer: () => object, asked: string[]): Promise<string> {
@@ -52,7 +41,7 @@ describe('FREEZE_URL', () => {
     let answer: object = { allow: false, nextAllowedTime: '2026-03-02T12:00:00Z' };
     const asked: string[] = [];
     const url = await startFreeze(() => answer, asked);
-    await openOutdated({ FREEZE_URL: url });
+    world = await World.openOutdated({ FREEZE_URL: url });
     await world.tickLater();
     const frozen = await world.row('web');
 
@@ -67,7 +56,7 @@ describe('FREEZE_URL', () => {
   });
 
   it('that does not answer is a no', async () => {
-    await openOutdated({ FREEZE_URL: 'http://127.0.0.1:1/v1/evaluate' });
+    world = await World.openOutdated({ FREEZE_URL: 'http://127.0.0.1:1/v1/evaluate' });
 
     await world.tickLater();
 
@@ -160,7 +149,7 @@ describe('kinds', () => {
   });
 
   it('one that may not be listed leaves the others alone, and that is told', async () => {
-    await openOutdated({});
+    world = await World.openOutdated();
     world.sandbox.faults.add({ verb: 'list', resource: 'daemonsets', effect: { do: 'refuse', status: 403 } });
 
     await world.tickLater();
@@ -173,7 +162,12 @@ describe('kinds', () => {
 describe('waves', () => {
   it('MAX_IN_FLIGHT_PODS counts pods, and lets a larger workload go alone', async () => {
     const limits = { MAX_IN_FLIGHT_PER_NAMESPACE: '5', MAX_IN_FLIGHT_PODS: '3' };
-    await openOutdated(limits, { a: 2, b: 2, c: 1, d: 5 });
+    world = await World.openOutdated(limits, {
+      a: { replicas: 2 },
+      b: { replicas: 2 },
+      c: {},
+      d: { replicas: 5 },
+    });
     const waves = new Set<string>();
     world.sandbox.api.subscribe(configMaps, () => {
       const { inflight } = world.state();
@@ -187,7 +181,7 @@ describe('waves', () => {
   });
 
   it('REQUIRE_ISTIOD_READY waits while istiod of the revision is itself being rolled out', async () => {
-    await openOutdated({});
+    world = await World.openOutdated();
     const labels = { app: 'istiod', 'istio.io/rev': 'default' };
     const istiod = workloadOf('istiod', {
       namespace: 'istio-system',
@@ -208,7 +202,7 @@ describe('waves', () => {
 
 describe('probes', () => {
   it('PROBE_MODE=dryRun asks the API server, which asks the injectors', async () => {
-    await openOutdated({ PROBE_MODE: 'dryRun' });
+    world = await World.openOutdated({ PROBE_MODE: 'dryRun' });
 
     await world.tickLater();
 
@@ -221,7 +215,7 @@ describe('probes', () => {
     { remove: 'false', restarts: [] },
     { remove: 'true', restarts: ['Deployment shop/web'] },
   ])('REMOVE_SIDECARS=$remove and a proxy that nobody would inject now: $restarts', async ({ remove, restarts }) => {
-    await openOutdated({ REMOVE_SIDECARS: remove });
+    world = await World.openOutdated({ REMOVE_SIDECARS: remove });
     world.injector.behave({ answer: () => ({ allowed: true }) });
 
     await world.drive();

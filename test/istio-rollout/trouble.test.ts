@@ -1,29 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
-import { configMaps, deployments, mutatingWebhooks, type ConfigMap, type Deployment } from '../../lib/kube/resource.ts';
-import { newImage, World } from './world.ts';
+import { configMaps, deployments, mutatingWebhooks, type Deployment } from '../../lib/kube/resource.ts';
+import { newImage } from './objects.ts';
+import { World } from './world.ts';
 
 let world: World;
 
 afterEach(() => world.close());
-
-/** Does something at the moment when the intent to restart has become durable. */
-function onIntent(work: () => void): void {
-  const stop = world.sandbox.api.subscribe(configMaps, ({ object }) => {
-    const { metadata, data } = object as ConfigMap;
-    if (metadata?.name === 'istio-rollout-state' && data?.['inflight']?.includes('"Intent"') === true) {
-      stop();
-      work();
-    }
-  });
-}
-
-async function openOutdated(settings: Readonly<Record<string, string>> = {}): Promise<void> {
-  world = await World.open(settings);
-  await world.deployment('web');
-  await world.tick();
-  await world.upgrade();
-}
 
 describe('injectors', () => {
   it.each(['hang', 'fail', 'drop'] as const)(
@@ -65,7 +48,7 @@ describe('injectors', () => {
   });
 
   it('a patch that cannot be applied is no answer', async () => {
-    await openOutdated();
+    world = await World.openOutdated();
     const patch = Buffer.from(JSON.stringify([{ op: 'remove', path: '/spec/nothing' }])).toString('base64');
     world.injector.behave({ answer: () => ({ allowed: true, patchType: 'JSONPatch', patch }) });
 
@@ -100,7 +83,7 @@ describe('interruptions', () => {
     { name: 'IR-28 (a) dying after the intent and before the patch', when: 'before' as const },
     { name: 'IR-28 (b) dying after the patch and before it is confirmed', when: 'after' as const },
   ])('$name means exactly one restart', async ({ when }) => {
-    await openOutdated();
+    world = await World.openOutdated();
     world.sandbox.faults.add({ verb: 'patch', resource: 'deployments', times: 1, effect: { do: 'cut', when } });
     world.turn(15);
     expect(await world.tick()).toBe(204);
@@ -134,8 +117,8 @@ describe('interruptions', () => {
   });
 
   it('IR-32 a change that a user makes meanwhile is kept, and looked at before the restart', async () => {
-    await openOutdated();
-    onIntent(() => {
+    world = await World.openOutdated();
+    world.onIntent(() => {
       void world.change<Deployment>(deployments, ['web', 'shop'], (object) => {
         const [container] = object.spec?.template.spec?.containers ?? [];
         return container === undefined ? object : (Object.assign(container, { image: 'web:2' }), object);
@@ -159,7 +142,7 @@ describe('interruptions', () => {
     await world.deployment('second');
     await world.tick();
     await world.upgrade();
-    onIntent(() => void world.sandbox.api.remove(deployments, { name: 'first', namespace: 'shop' }));
+    world.onIntent(() => void world.sandbox.api.remove(deployments, { name: 'first', namespace: 'shop' }));
 
     world.turn(15);
     expect(await world.tick()).toBe(204);
@@ -190,7 +173,7 @@ describe('interruptions', () => {
   });
 
   it('a conflict that leaves the workload as it was only costs another try', async () => {
-    await openOutdated();
+    world = await World.openOutdated();
     world.sandbox.faults.add({
       verb: 'patch',
       resource: 'deployments',

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import istioRollout from '../../functions/istio-rollout/index.ts';
-import { injection } from '../../functions/istio-rollout/sandbox/inject.ts';
 import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
 import { emptyState, type State } from '../../functions/istio-rollout/state/state.ts';
 import type { Status } from '../../functions/istio-rollout/render.ts';
@@ -16,7 +15,6 @@ import {
   pods,
   statefulSets,
   type ConfigMap,
-  type Deployment,
   type Namespace,
   type Pod,
 } from '../../lib/kube/resource.ts';
@@ -26,22 +24,7 @@ import type { KindRef } from '../../lib/sandbox/internal.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send } from '../http.ts';
 import { startInjector, type Injector } from '../injector/injector.ts';
-
-export const oldImage = 'docker.io/istio/proxyv2:1.28.4';
-export const newImage = 'docker.io/istio/proxyv2:1.29.0';
-export const restartAnnotation = 'istio-rollout.kube-reflex.dev/restartedAt';
-
-export type Template = NonNullable<Deployment['spec']>['template'];
-
-export interface Shape {
-  readonly namespace?: string;
-  readonly replicas?: number;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly templateAnnotations?: Readonly<Record<string, string>>;
-  readonly containers?: NonNullable<Template['spec']>['containers'];
-  readonly spec?: object;
-}
+import { newImage, oldImage, patchedTo, stampOf, until, workloadOf, type Shape } from './objects.ts';
 
 /** A sandbox with a mesh of one revision, an instance of the function, and a clock that the test turns. */
 export class World {
@@ -107,8 +90,18 @@ export class World {
     return world;
   }
 
-  now(): Date {
-    return new Date(this.#clock.now);
+  /** The same with Deployments, scanned once, whose proxies a new version of the control plane has just outdated. */
+  static async openOutdated(
+    settings: Readonly<Record<string, string>> = {},
+    workloads: Readonly<Record<string, Shape>> = { web: {} },
+  ): Promise<World> {
+    const world = await World.open(settings);
+    for (const [name, shape] of Object.entries(workloads)) {
+      await world.deployment(name, shape);
+    }
+    await world.tick();
+    await world.upgrade();
+    return world;
   }
 
   turn(seconds: number): void {
@@ -224,6 +217,23 @@ export class World {
         return patchedTo({ ...pod, metadata: broken }, image);
       },
     });
+  }
+
+  /** Does something at the moment when the intent to restart has become durable. */
+  onIntent(work: () => void): void {
+    const stop = this.sandbox.api.subscribe(configMaps, ({ object }) => {
+      const { metadata, data } = object as ConfigMap;
+      if (metadata?.name === 'istio-rollout-state' && data?.['inflight']?.includes('"Intent"') === true) {
+        stop();
+        work();
+      }
+    });
+  }
+
+  async removePods(app: string, namespace = 'shop'): Promise<void> {
+    for (const { metadata } of this.podsOf(app, namespace)) {
+      await this.sandbox.api.remove(pods, { name: metadata?.name ?? '', namespace });
+    }
   }
 
   /** A new version of the control plane: what it injects, its ConfigMap, and the event about that. */
@@ -344,51 +354,5 @@ export class World {
     await Promise.all(this.#apps.map((app) => app.close()));
     await this.sandbox.close();
     await Promise.all([this.injector, ...this.#injectors].map((injector) => injector.close()));
-  }
-}
-
-/** An answer that gives the pod a proxy with this image. */
-export function patchedTo(pod: Pod, image: string): { allowed: true; patchType: string; patch: string } {
-  const patch = injection(pod, { revision: 'default', image });
-  return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
-}
-
-function stampOf(object: KubeObject | undefined): string | undefined {
-  const { spec } = (object ?? {}) as Deployment;
-  return spec?.template.metadata?.annotations?.[restartAnnotation];
-}
-
-export function workloadOf(name: string, shape: Shape, isDaemon = false): KubeObject & { readonly spec: object } {
-  const {
-    namespace = 'shop',
-    replicas = 1,
-    annotations = {},
-    labels = {},
-    templateAnnotations = {},
-    containers,
-    spec = {},
-  } = shape;
-  return {
-    metadata: { name, namespace, annotations: { ...annotations } },
-    spec: {
-      ...(isDaemon ? {} : { replicas }),
-      selector: { matchLabels: { app: name } },
-      template: {
-        metadata: { labels: { app: name, ...labels }, annotations: { ...templateAnnotations } },
-        spec: { containers: containers ?? [{ name: 'web', image: 'web:1' }] },
-      },
-      ...spec,
-    },
-  };
-}
-
-/** Waits for a condition; fails when it does not come about. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!holds()) {
-    if (Date.now() > deadline) {
-      throw new Error(`waited in vain: ${what}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
