@@ -1,29 +1,16 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import corednsSync from '../../functions/coredns-sync/index.ts';
 import { applications } from '../../functions/freeze-check/hold/application.ts';
 import { helmReleases, kustomizations } from '../../functions/freeze-check/hold/flux.ts';
 import freezeCheck from '../../functions/freeze-check/index.ts';
 import { changeFreezes } from '../../functions/freeze-check/policy.ts';
-import istioRollout from '../../functions/istio-rollout/index.ts';
-import {
-  configMaps,
-  cronJobs,
-  deployments,
-  namespaces,
-  pods,
-  validatingWebhooks,
-  type Deployment,
-} from '../../lib/kube/resource.ts';
+import { cronJobs, deployments, namespaces, pods, validatingWebhooks } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { configOf } from '../../lib/manifests/installed.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { webhookConfigurations } from '../../lib/manifests/webhook.ts';
-import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { until } from '../../lib/source/testing/until.ts';
-import { openWorld as openDns } from '../coredns-sync/world.ts';
 import { application, cronJob, freeze, namespaceNamed, pausing, suspending } from '../freeze-check/objects.ts';
-import { openWorld as openFreeze, type World as FreezeWorld } from '../freeze-check/world.ts';
-import { newImage, restartAnnotation, World as MeshWorld } from '../istio-rollout/world.ts';
+import { openWorld, type World } from '../freeze-check/world.ts';
 import { deploymentsOf, install, leaving, usersView } from './cluster.ts';
 
 const { namespace } = standardSite;
@@ -34,89 +21,11 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((close) => close()));
 });
 
-describe('coredns-sync leaves', () => {
-  const settings = { COREDNS_AUTO_CONFIGURE: 'true', DYNAMIC_CONFIGMAP_NAME: 'our-rules' };
-
-  async function open() {
-    const world = await openDns(settings);
-    opened.push(() => world[Symbol.asyncDispose]());
-    await world.ingress('web', ['api.example.com']);
-    const before = usersView(world.sandbox, corednsSync, settings);
-    await install(world.sandbox, corednsSync, settings);
-    return { world, before, view: () => usersView(world.sandbox, corednsSync, settings) };
-  }
-
-  it('half-way, while CoreDNS still rolls out with its mount, and DNS is as before', async () => {
-    const { world, before, view } = await open();
-    await world.tick();
-    const changed = view();
-
-    const waited = await leaving(world.sandbox, corednsSync, { patienceMs: 0 });
-    await world.rollOut();
-    const left = await leaving(world.sandbox, corednsSync);
-
-    expect(changed).not.toEqual(before);
-    expect(waited.remains).toEqual(['rollout: waiting']);
-    expect(deploymentsOf(world.sandbox)).toEqual([]);
-    expect(left.remains).toEqual([]);
-    expect(view()).toEqual(before);
-  });
-
-  it('from a cluster where all is set up, twice in a row, and a running process puts nothing back', async () => {
-    const { world, before, view } = await open();
-    await world.tick();
-    await world.rollOut();
-    await world.tick();
-
-    const first = leaving(world.sandbox, corednsSync);
-    await until(() => !JSON.stringify(coreDeployment(world.sandbox)).includes('our-rules'), 'the mount is gone');
-    await world.tell('add', 'web');
-    await world.rollOut();
-    const { remains } = await first;
-    const second = await leaving(world.sandbox, corednsSync);
-
-    expect(remains).toEqual([]);
-    expect(view()).toEqual(before);
-    expect(second).toEqual({ steps: [], remains: [] });
-  });
-
-  it('and keeps the rules while the Deployment of CoreDNS can not be changed', async () => {
-    const { world } = await open();
-    await world.tick();
-    await world.rollOut();
-    world.sandbox.faults.add({ verb: 'patch', resource: 'deployments', effect: { do: 'refuse', status: 500 } });
-
-    const { remains } = await leaving(world.sandbox, corednsSync, { patienceMs: 0 });
-
-    expect(remains).toContainEqual(expect.stringMatching(/^mount: /));
-    expect(world.sandbox.api.get(configMaps, 'our-rules', 'kube-system')).toBeDefined();
-    expect(deploymentsOf(world.sandbox)).toEqual(['coredns-sync']);
-  });
-
-  it('only in words when asked for a dry run', async () => {
-    const { world, view } = await open();
-    await world.tick();
-    await world.rollOut();
-    const before = view();
-
-    const { steps } = await leaving(world.sandbox, corednsSync, { dryRun: true });
-
-    expect(steps).toContain('would patch Deployment kube-system/coredns');
-    expect(steps).toContain('would delete Deployment kube-reflex/coredns-sync');
-    expect(view()).toEqual(before);
-    expect(deploymentsOf(world.sandbox)).toEqual(['coredns-sync']);
-  });
-});
-
-function coreDeployment({ api }: Sandbox): unknown {
-  return api.get(deployments, 'coredns', 'kube-system');
-}
-
 describe('freeze-check leaves', () => {
   const freezing = ['2026-12-24T00:00:00Z', '2026-12-26T00:00:00Z'] as const;
 
   async function open() {
-    const world = await openFreeze({ at: '2026-12-25T11:00:00Z', kinds: [applications, kustomizations, helmReleases] });
+    const world = await openWorld({ at: '2026-12-25T11:00:00Z', kinds: [applications, kustomizations, helmReleases] });
     opened.push(() => world.close());
     await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
     await world.create(namespaces, namespaceNamed('argocd', {}));
@@ -133,15 +42,15 @@ describe('freeze-check leaves', () => {
     return { world, before };
   }
 
-  function suspended({ get }: FreezeWorld): boolean | undefined {
+  function suspended({ get }: World): boolean | undefined {
     return get(cronJobs, 'report', 'prod').spec.suspend;
   }
 
-  function automated({ get }: FreezeWorld): unknown {
+  function automated({ get }: World): unknown {
     return get(applications, 'shop', 'argocd').spec?.syncPolicy?.automated;
   }
 
-  function view({ sandbox }: FreezeWorld): Record<string, object> {
+  function view({ sandbox }: World): Record<string, object> {
     return usersView(sandbox, freezeCheck);
   }
 
@@ -260,49 +169,3 @@ describe('freeze-check leaves', () => {
     expect(world.get(validatingWebhooks, name).webhooks?.map((webhook) => webhook.name)).toEqual([theirs.name]);
   });
 });
-
-describe('istio-rollout leaves', () => {
-  it('half-way through a wave: no pod is replaced by it, and only the mark of the restart stays', async () => {
-    const world = await MeshWorld.open({ RESTART_DELAY: '1h' });
-    opened.push(() => world.close());
-    await world.deployment('one');
-    await world.deployment('two');
-    const before = usersView(world.sandbox, istioRollout);
-    await install(world.sandbox, istioRollout);
-    await world.tick();
-    await world.upgrade();
-    await world.tickLater(15);
-    const restarted = [...world.restarts];
-    const [, name = ''] = restarted[0]?.split('/') ?? [];
-    await until(() => world.imagesOf(name).join() === newImage, 'the restarted workload has its new pod');
-    await world.settle();
-    const uids = podsIn(world);
-
-    const first = await leaving(world.sandbox, istioRollout);
-    await world.settle();
-    const second = await leaving(world.sandbox, istioRollout);
-
-    expect(restarted).toHaveLength(1);
-    expect(first.remains).toEqual([]);
-    expect(second).toEqual({ steps: [], remains: [] });
-    expect(podsIn(world)).toEqual(uids);
-    const after = usersView(world.sandbox, istioRollout);
-    const differing = Object.keys({ ...before, ...after }).filter(
-      (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
-    );
-    expect(differing.sort()).toEqual(['ConfigMap istio-system/istio-sidecar-injector', `Deployment shop/${name}`]);
-    const deployment = world.get<Deployment>(deployments, name, 'shop');
-    expect(ownAnnotations(deployment?.metadata)).toEqual([]);
-    expect(ownAnnotations(deployment?.spec?.template.metadata)).toEqual([restartAnnotation]);
-    expect(world.imagesOf(name)).toEqual([newImage]);
-  });
-});
-
-function podsIn({ sandbox }: MeshWorld): readonly (string | undefined)[] {
-  const all = sandbox.api.list(pods, { namespace: 'shop' });
-  return all.filter(({ metadata }) => metadata?.deletionTimestamp === undefined).map(({ metadata }) => metadata?.uid);
-}
-
-function ownAnnotations(metadata: KubeObject['metadata']): readonly string[] {
-  return Object.keys(metadata?.annotations ?? {}).filter((key) => key.includes('kube-reflex.dev/'));
-}
