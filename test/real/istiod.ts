@@ -25,8 +25,10 @@ export interface IstiodOptions {
 /** A control plane of one revision: its program and all that it reads and patches in the cluster. */
 export interface Istiod {
   readonly revision: string;
-  /** Gives it another proxy, as an upgrade of the control plane does. */
-  readonly configure: (tag: string) => Promise<void>;
+  /** Gives it another proxy, as an upgrade of the control plane does, and templates beside those of the chart. */
+  readonly configure: (tag: string, more?: Templates) => Promise<void>;
+  /** Gives it values that nobody can read. */
+  readonly confuse: () => Promise<void>;
   /** Waits until it injects that proxy. */
   readonly injects: (tag: string) => Promise<void>;
   /** Makes the revision tag lead here. */
@@ -34,8 +36,12 @@ export interface Istiod {
   /** Waits until its certificate authority is in its own webhooks. */
   readonly trusted: () => Promise<void>;
   readonly stop: () => Promise<void>;
-  readonly start: () => Promise<void>;
+  /** Again as it was, but for the way in which it injects. */
+  readonly start: (way?: Pick<IstiodOptions, 'native'>) => Promise<void>;
 }
+
+/** Templates of pods, by the name that `inject.istio.io/templates` calls them. */
+export type Templates = Readonly<Record<string, string>>;
 
 const namespace = 'istio-system';
 const firstPort = 30;
@@ -68,8 +74,12 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
 
   return {
     revision,
-    configure: async (next) => {
-      await applyManifest(client, injectorConfigMap(revision, next));
+    configure: async (next, more) => {
+      await applyManifest(client, injectorConfigMap(revision, next, more));
+    },
+    confuse: async () => {
+      const { data, ...rest } = injectorConfigMap(revision, tag);
+      await applyManifest(client, { ...rest, data: { ...(data as object), values: '{"global": {' } });
     },
     injects: (wanted) =>
       waitUntil(`${revision} injects ${wanted}`, async () => {
@@ -84,8 +94,8 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
       await trusted(client, tagged);
     },
     stop: () => running.stop(),
-    start: async () => {
-      running = await cluster.start(programOf(cluster, options, port));
+    start: async (way) => {
+      running = await cluster.start(programOf(cluster, { ...options, ...way }, port));
     },
   };
 }
@@ -147,7 +157,7 @@ function meshConfigMap(revision: string): AnyManifest {
 }
 
 /** Templates and values as they are in Istio's own chart. */
-function injectorConfigMap(revision: string, tag: string): AnyManifest {
+function injectorConfigMap(revision: string, tag: string, more: Templates = {}): AnyManifest {
   const values = chartValues();
   const config = {
     defaultTemplates: ['sidecar'],
@@ -155,7 +165,10 @@ function injectorConfigMap(revision: string, tag: string): AnyManifest {
     alwaysInjectSelector: [],
     neverInjectSelector: [],
     injectedAnnotations: {},
-    templates: Object.fromEntries(Object.entries(templates).map(([name, file]) => [name, chartFile(`files/${file}`)])),
+    templates: {
+      ...Object.fromEntries(Object.entries(templates).map(([name, file]) => [name, chartFile(`files/${file}`)])),
+      ...more,
+    },
   };
   return {
     apiVersion: 'v1',

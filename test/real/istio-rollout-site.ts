@@ -1,0 +1,136 @@
+import './cluster-names.cjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import type { Logger } from 'pino';
+import istioRollout from '../../functions/istio-rollout/index.ts';
+import type { Status } from '../../functions/istio-rollout/render.ts';
+import { kubeconfigAccess } from '../../lib/kube/access.ts';
+import type { Running } from '../../lib/main.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import { createClient, type Client } from '../contract/api/client.ts';
+import { binaryEvent, send, startApp, type Event } from '../http.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import { accountKubeconfig, installRights, type Shipped } from './function.ts';
+import { addNodes } from './nodes.ts';
+import { waitUntil } from './wait.ts';
+import { createNamespace, type Workload } from './workloads.ts';
+
+export const shipped: Shipped = {
+  definition: istioRollout,
+  folder: join(import.meta.dirname, '../../functions/istio-rollout'),
+};
+
+/** No waiting and no limits but those that a suite sets itself. */
+export const eager = {
+  ISTIOD_CONFIG_READ_DELAY: '1s',
+  COOLDOWN: '0s',
+  MAX_IN_FLIGHT: '100',
+  MAX_IN_FLIGHT_PER_NAMESPACE: '100',
+};
+
+/** For a process that has to find istiod by the name of its Service. */
+export const clusterNames = { NODE_OPTIONS: `--require ${join(import.meta.dirname, 'cluster-names.cjs')}` };
+
+/** A cluster that runs workloads, where the function may do what its manifests grant. */
+export interface RolloutSite extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly client: Client;
+}
+
+export async function openRolloutSite(): Promise<RolloutSite> {
+  const cluster = await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] });
+  const client = createClient(cluster.access);
+  await addNodes(cluster, ['node-1']);
+  await createNamespace(client, 'istio-system', {});
+  await installRights(cluster, shipped);
+  return {
+    cluster,
+    client,
+    [Symbol.asyncDispose]: async () => {
+      client.close();
+      await cluster.stop();
+    },
+  };
+}
+
+/** A clock that stands still between the turns that a test gives it. */
+export interface Clock {
+  readonly now: () => Date;
+  readonly turn: (seconds: number) => void;
+}
+
+/** Shows the next hour: later than anything that the API server has put a time on. */
+export function stoppedClock(): Clock {
+  let time = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
+  return {
+    now: () => new Date(time),
+    turn: (seconds) => {
+      time += seconds * 1000;
+    },
+  };
+}
+
+/** The function in this process, by its own account, with a clock to turn. */
+export async function startHere(
+  cluster: Cluster,
+  { environment, ...given }: { readonly environment: Readonly<Record<string, string>>; now: () => Date; log?: Logger },
+): Promise<Running> {
+  const kubeconfig = await accountKubeconfig(cluster, { name: istioRollout.name, part: 'events' });
+  return startApp(istioRollout, {
+    ...given,
+    access: kubeconfigAccess(readFileSync(kubeconfig, 'utf8')),
+    environment: { POD_NAMESPACE: standardSite.namespace, ...environment },
+  });
+}
+
+/** An instance of the function, in whatever process. */
+export interface Instance {
+  readonly url: URL;
+}
+
+export async function tell({ url }: Instance, event: Event): Promise<void> {
+  expect((await send(url, binaryEvent(event))).status).toBe(204);
+}
+
+export async function tick(instance: Instance): Promise<void> {
+  await tell(instance, { type: 'dev.knative.sources.ping' });
+}
+
+export async function statusOf({ url }: Instance): Promise<Status> {
+  return JSON.parse((await send(url, { method: 'GET', path: '/status' })).body) as Status;
+}
+
+/** What the status says of a workload or pod. */
+export async function rowOf(
+  instance: Instance,
+  { kind, name }: Pick<Workload, 'name'> & { readonly kind: string },
+): Promise<Status['workloads'][number] | undefined> {
+  return (await statusOf(instance)).workloads.find((row) => row.kind === kind && row.name === name);
+}
+
+/** Ticks until the function has nothing left to do; what waits for a person or a time of day stays in the queue. */
+export async function finish(instance: Instance, betweenTicks?: () => unknown): Promise<void> {
+  await waitUntil('nothing is under way', async () => {
+    await betweenTicks?.();
+    await tick(instance);
+    const { pending, counts, workloads } = await statusOf(instance);
+    return pending === undefined && counts.inflight === 0 && !workloads.some(({ code }) => code === 'Queued');
+  });
+}
+
+export function configMapChanged(name: string): Event {
+  return { ...changed('v1', 'ConfigMap', name), namespace: 'istio-system' };
+}
+
+export function webhooksChanged(name: string): Event {
+  return changed('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration', name);
+}
+
+export function namespaceChanged(name: string): Event {
+  return changed('v1', 'Namespace', name);
+}
+
+function changed(apiVersion: string, kind: string, name: string): Event {
+  return { type: 'dev.knative.apiserver.ref.update', apiVersion, kind, namespace: '', name };
+}
