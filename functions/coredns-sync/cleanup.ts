@@ -38,7 +38,14 @@ export async function cleanUp(context: Context<Config>, policy: Policy): Promise
   }
   if (!steps.every(isOver)) {
     const at = new Date(context.now().getTime() + rolloutPauseMs);
-    context.later('cleanup', at, (later) => cleanUp(later, policy));
+    context.later('cleanup', at, (later) => goOn(later, policy));
+  }
+}
+
+/** Who has withdrawn the request meanwhile wants to keep what is there now. */
+async function goOn(context: Context<Config>, policy: Policy): Promise<void> {
+  if ((await readState(context)).cleaning) {
+    await cleanUp(context, policy);
   }
 }
 

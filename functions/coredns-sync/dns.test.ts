@@ -188,10 +188,14 @@ describe('CoreDNS gets the rules', () => {
   });
 });
 
-async function requestCleanup(): Promise<number> {
+async function annotateState(cleanup: 'requested' | 'withdrawn'): Promise<void> {
   const state = structuredClone(world.state()) ?? {};
-  const annotations = { ...state.metadata?.annotations, 'coredns-sync.kube-reflex.dev/cleanup': 'requested' };
+  const annotations = { ...state.metadata?.annotations, 'coredns-sync.kube-reflex.dev/cleanup': cleanup };
   await world.sandbox.api.update(configMaps, { ...state, metadata: { ...state.metadata, annotations } });
+}
+
+async function requestCleanup(): Promise<number> {
+  await annotateState('requested');
   return (await send(world.app.url, binaryEvent({ type: 'dev.kube-reflex.coredns-sync.cleanup' }))).status;
 }
 
@@ -231,6 +235,17 @@ describe('cleaning up', () => {
     const left = world.sandbox.api.list(configMaps).map(({ metadata }) => metadata?.name ?? '');
     expect(left.filter((name) => name.startsWith(rulesName) || name.startsWith('coredns-sync-records'))).toEqual([]);
     expect(new Set(report().map(({ result }) => result))).toEqual(new Set(['absent']));
+  });
+
+  it('is over when the request is withdrawn, even while it waits for the rollout', async () => {
+    await configured();
+    await requestCleanup();
+    await annotateState('withdrawn');
+    await world.tick();
+    await world.app.close(); // does at once what it would have done later
+
+    expect(JSON.stringify(deployment().spec)).toContain('coredns-ingress-sync');
+    expect(world.lines()).toEqual([lineOf('api.example.com')]);
   });
 
   it('CS-50 when the Deployment can not be changed the rules stay and the run fails', async () => {
