@@ -160,7 +160,7 @@ export default defineConfig(
     [anyFunction, testCode],
   ),
   {
-    files: ['lib/main.ts', 'lib/cli/**/*.ts', 'test/**/*.ts', 'deploy/select.ts'],
+    files: ['lib/main.ts', 'lib/cli/**/*.ts', 'test/**/*.ts', 'deploy/select.ts', 'deploy/try/image.ts'],
     rules: { 'no-restricted-syntax': 'off' },
   },
   { files: ['lib/cli/**/*.ts', 'test/bench/**/*.ts', 'deploy/warm.ts'], rules: { 'no-console': 'off' } },

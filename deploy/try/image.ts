@@ -1,0 +1,111 @@
+import { cpSync, existsSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { findFunctions } from '../../lib/cli/functions.ts';
+import { exampleEnvironment } from '../../lib/function/config.ts';
+import type { Definition } from '../../lib/function/define.ts';
+import { version } from '../../lib/version.ts';
+import { makeRoot } from './base.ts';
+import { createBuildah, isThere, type Buildah, type Container } from './buildah.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const image = 'localhost/kube-reflex';
+/** Whom this machine trusts, where Debian keeps it. */
+const certificates = '/etc/ssl/certs/ca-certificates.crt';
+
+/**
+ * `npm run image`: builds the Dockerfile by buildah, without a daemon, from bases made of this machine's own files, and
+ * starts every function in what comes out. Takes a few minutes and the package registry, hence no part of the tests.
+ */
+async function main(): Promise<void> {
+  if (!isThere()) {
+    throw new Error('there is no buildah on PATH; distributions have it as a package: apt-get install buildah');
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'kube-reflex-try-'));
+  using buildah = createBuildah(directory);
+  const [builder, runtime] = buildBases(buildah, directory);
+  buildImage(buildah, builder, runtime);
+  expectEqual(
+    'its label',
+    buildah.inspect(image, '{{index .OCIv1.Config.Labels "org.opencontainers.image.version"}}'),
+    version,
+  );
+  const container = buildah.from(image);
+  await checkUser(container);
+  const entry = buildah.inspect(image, '{{range .OCIv1.Config.Entrypoint}}{{println .}}{{end}}').split('\n');
+  for (const { definition } of await findFunctions(join(root, 'functions'))) {
+    await checkStart(container, entry, definition);
+  }
+}
+
+/** The builder has what the Dockerfile's commands call; the runtime, like a distroless one, has Node and nothing else. */
+function buildBases(buildah: Buildah, directory: string): [string, string] {
+  const npm = dirname(dirname(process.env['npm_execpath'] ?? ''));
+  const builder = join(directory, 'builder');
+  const tools = ['/bin/sh', '/usr/bin/env', '/usr/bin/install'].map((path) => [path, path] as const);
+  makeRoot(builder, { '/usr/local/bin/node': process.execPath, ...Object.fromEntries<string>(tools) });
+  cpSync(npm, join(builder, 'usr/local/lib/npm'), { recursive: true });
+  symlinkSync('../lib/npm/bin/npm-cli.js', join(builder, 'usr/local/bin/npm'));
+  const runtime = join(directory, 'runtime');
+  makeRoot(runtime, { '/nodejs/bin/node': process.execPath });
+  const trust = `ENV NODE_EXTRA_CA_CERTS=${certificates}\n`;
+  return [buildBase(buildah, builder, trust), buildBase(buildah, runtime)];
+}
+
+function buildBase(buildah: Buildah, folder: string, more = ''): string {
+  const name = `localhost${folder.slice(folder.lastIndexOf('/'))}`;
+  writeFileSync(`${folder}.Dockerfile`, `FROM scratch\nCOPY . /\n${more}`);
+  buildah.build(['--quiet', '--file', `${folder}.Dockerfile`, '--tag', name, folder]);
+  return name;
+}
+
+/** The machine's own way to the registry is lent to the build and stays out of the image. */
+function buildImage(buildah: Buildah, builder: string, runtime: string): void {
+  const lent = { [join(homedir(), '.npmrc')]: '/root/.npmrc', [certificates]: certificates };
+  const volumes = Object.entries(lent).flatMap(([from, to]) =>
+    existsSync(from) ? ['--volume', `${from}:${to}:ro`] : [],
+  );
+  const args = { BUILDER: builder, RUNTIME: runtime };
+  const told = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  buildah.build([...volumes, ...told, '--file', join(root, 'deploy/Dockerfile'), '--tag', image, root]);
+}
+
+/** It is nobody, and may write nothing. */
+async function checkUser(container: Container): Promise<void> {
+  const probe = `try { fs.writeFileSync('/app/mine', '') } catch (error) { console.log(process.getuid(), error.code) }`;
+  const child = container.run(['/nodejs/bin/node', '-e', probe]);
+  expectEqual('its user and what it may write', (await text(child.stdout)).trim(), '65532 EACCES');
+}
+
+/** The function answers as this version, from code that the build had compiled. */
+async function checkStart(container: Container, entry: readonly string[], definition: Definition): Promise<void> {
+  const { name, config } = definition;
+  const settings = { PORT: '0', TLS_PORT: '0', LOG_LEVEL: 'info', NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+  const child = container.run(entry, { ...exampleEnvironment(config), ...settings, FUNCTION: name });
+  const debug = text(child.stderr);
+  let metrics = '';
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /"urls":\["([^"]+)"/.exec(line)?.[1];
+    if (url !== undefined) {
+      metrics = await (await fetch(new URL('/metrics', url))).text();
+      child.kill();
+    }
+  }
+  const compiled = `code cache for CommonJS /app/${name}.cjs was accepted`;
+  expectEqual(`${name} is compiled`, (await debug).includes(compiled), true);
+  expectEqual(`${name} tells its version`, metrics.includes(`version="${version}"`), true);
+}
+
+function expectEqual(what: string, found: unknown, expected: unknown): void {
+  if (found !== expected) {
+    throw new Error(`${what}: found ${String(found)}, expected ${String(expected)}`);
+  }
+  process.stdout.write(`${what}: ${String(found)}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
