@@ -30,9 +30,14 @@ export function recipe(name: PartName): string[] {
   return ['build', '-trimpath', '-ldflags', linkFlags];
 }
 
-/** The sources of a part that is built from no one else's main package. */
-export function ownProgram(name: PartName): string[] {
-  return parts[name].package === '.' ? ['main.go'] : [];
+/** What is built: a package, or a file of ours by its path. */
+export function mainOf(name: PartName): string {
+  return ownProgram(name) ?? parts[name].package;
+}
+
+function ownProgram(name: PartName): string | undefined {
+  const { package: main } = parts[name];
+  return main.endsWith('.go') ? join(import.meta.dirname, 'programs', main) : undefined;
 }
 
 /**
@@ -40,10 +45,11 @@ export function ownProgram(name: PartName): string[] {
  * another one builds the same program, and the cache must serve a machine that has no Go.
  */
 export function cachedPath(name: PartName, { cache }: Places): string {
-  const directory = moduleDirectory(name);
+  const module = ['go.mod', 'go.sum'].map((file) => join(moduleDirectory(name), file));
+  const program = ownProgram(name);
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum', ...ownProgram(name)]) {
-    hash.update(readFileSync(join(directory, file)));
+  for (const file of program === undefined ? module : [...module, program]) {
+    hash.update(readFileSync(file));
   }
   const key = hash
     .update(JSON.stringify([parts[name].package, recipe(name), process.platform, process.arch]))

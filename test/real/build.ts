@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism, freemem } from 'node:os';
 import { dirname } from 'node:path';
-import { cachedPath, findBinary, moduleDirectory, recipe, type Places } from './binaries.ts';
+import { cachedPath, findBinary, mainOf, moduleDirectory, recipe, type Places } from './binaries.ts';
 import { goBuild, missingGo } from './go.ts';
 import { withLock } from './lock.ts';
 import { partNames, parts, versionOf, type PartName } from './parts.ts';
@@ -56,7 +56,7 @@ async function buildPart(name: PartName, places: Places, report: Report): Promis
     mkdirSync(dirname(path), { recursive: true });
     const unfinished = `${path}.${String(process.pid)}`;
     try {
-      await goBuild([...recipe(name), '-o', unfinished, parts[name].package], moduleDirectory(name));
+      await goBuild([...recipe(name), '-o', unfinished, mainOf(name)], moduleDirectory(name));
       renameSync(unfinished, path);
     } finally {
       rmSync(unfinished, { force: true });

@@ -13,6 +13,7 @@ export interface Product {
 
 export interface Part {
   readonly product: ProductName;
+  /** A package of the product, or a file of `programs/` that is built with it. */
   readonly package: string;
 }
 
@@ -67,9 +68,9 @@ export const parts = {
   'kube-scheduler': { product: 'kube', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
   etcd: { product: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
   'receive-adapter': { product: 'eventing', package: `${eventing}/cmd/apiserver_receive_adapter` },
-  coredns: { product: 'coredns', package: coredns },
-  'coredns-1.12': { product: 'coredns-1.12', package: coredns },
-  'coredns-1.10': { product: 'coredns-1.10', package: coredns },
+  coredns: { product: 'coredns', package: 'coredns.go' },
+  'coredns-1.12': { product: 'coredns-1.12', package: 'coredns.go' },
+  'coredns-1.10': { product: 'coredns-1.10', package: 'coredns.go' },
   kwok: { product: 'kwok', package: 'sigs.k8s.io/kwok/cmd/kwok' },
   mtping: { product: 'eventing', package: `${eventing}/cmd/mtping` },
   'broker-ingress': { product: 'eventing', package: `${eventing}/cmd/broker/ingress` },
@@ -82,8 +83,8 @@ export const parts = {
   'queue-proxy': { product: 'serving', package: `${serving}/cmd/queue` },
   'serving-webhook': { product: 'serving', package: `${serving}/cmd/webhook` },
   istiod: { product: 'istio', package: `${istio}/pilot/cmd/pilot-discovery` },
-  // The program is ours, a few lines beside its go.mod: promtool itself takes as long to build as all of Eventing.
-  'check-rules': { product: 'prometheus', package: '.' },
+  // promtool itself takes as long to build as all of Eventing.
+  'check-rules': { product: 'prometheus', package: 'check-rules.go' },
   istioctl: { product: 'istio', package: `${istio}/istioctl/cmd/istioctl` },
 } satisfies Record<string, Part>;
 

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parts, products, type Product, type ProductName } from './parts.ts';
+import { basename, join } from 'node:path';
+import { mainOf } from './binaries.ts';
+import { partNames, parts, products, type Product, type ProductName } from './parts.ts';
 
 interface ModuleFile {
   readonly Replace?: readonly { readonly Old: { readonly Path: string } }[];
@@ -36,17 +37,17 @@ function pin(name: ProductName): void {
   }
   const target = join(import.meta.dirname, 'modules', name);
   mkdirSync(target, { recursive: true });
-  const packages = Object.values(parts).filter((part) => part.product === name);
-  const own = join(target, 'main.go');
-  if (existsSync(own)) {
-    copyFileSync(own, join(work, 'main.go'));
+  const mains = partNames.filter((part) => parts[part].product === name).map(mainOf);
+  const [own] = mains.filter((main) => main.endsWith('.go'));
+  if (own === undefined) {
+    go('get', '-tool', ...mains.map((main) => `${main}@${product.version}`));
+  } else {
+    copyFileSync(own, join(work, basename(own)));
     go('get', `${product.module}@${product.version}`);
     go('mod', 'tidy');
-  } else {
-    go('get', '-tool', ...packages.map((part) => `${part.package}@${product.version}`));
   }
-  for (const part of packages) {
-    go('list', '-deps', part.package); // fetches the checksums of everything that the build will read
+  for (const main of mains) {
+    go('list', '-deps', main); // fetches the checksums of everything that the build will read
   }
   copyFileSync(join(work, 'go.mod'), join(target, 'go.mod'));
   copyFileSync(join(work, 'go.sum'), join(target, 'go.sum'));
