@@ -3,7 +3,7 @@ import type { Zone } from '../../lib/time/zone.ts';
 import { always, inverse, nextChange, once, recurring, remembered, union, type Intervals } from './intervals.ts';
 import type { ChangeFreeze, ChangeFreezeSpec, DenyKind, DenyPolicy, MaintenanceWindow } from './policy.ts';
 import { attempt, type Problem } from './problem.ts';
-import { readTarget, type Coverage } from './target.ts';
+import { checkGitOps, readTarget, type Coverage } from './target.ts';
 import { readRecurrence, readWindows, readZone, type OpenWindow } from './windows.ts';
 
 /** A policy that denies, read once to be asked often. */
@@ -30,6 +30,7 @@ export function readFreeze(policy: ChangeFreeze): Rule {
   const problems: Problem[] = [];
   const { target, timezone = '' } = policy.spec;
   const zone = timezone === '' ? undefined : readZone(timezone, problems);
+  checkGitOps(policy.spec.behavior?.gitops ?? {}, problems);
   return {
     kind: 'ChangeFreeze',
     name: policy.metadata?.name ?? '',
@@ -80,6 +81,7 @@ export function readMaintenanceWindow(policy: MaintenanceWindow): Rule {
   const problems: Problem[] = [];
   const { target, timezone, mode } = policy.spec;
   const zone = readZone(timezone, problems);
+  checkGitOps(policy.spec.behavior?.gitops ?? {}, problems);
   if (policy.spec.windows.length === 0) {
     problems.push({ reason: 'EvaluationFailed', message: 'spec.windows: must have at least one window' });
   }

@@ -1,5 +1,5 @@
 import { matches, soundRequirements, type LabelSelector, type Selector } from '../../lib/kube/selector.ts';
-import type { Target, TargetKind } from './policy.ts';
+import type { GitOps, Target, TargetKind } from './policy.ts';
 import { attempt, type Problem } from './problem.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -20,8 +20,8 @@ export interface Covered {
 
 /** Reads the target of a policy. One whose selectors say nothing sound covers nothing. */
 export function readTarget(target: Target, problems: Problem[]): Coverage {
-  const namespaces = readSelector('namespaceSelector', target.namespaceSelector, problems);
-  const objects = readSelector('objectSelector', target.objectSelector, problems);
+  const namespaces = readSelector('spec.target.namespaceSelector', target.namespaceSelector, problems);
+  const objects = readSelector('spec.target.objectSelector', target.objectSelector, problems);
   return namespaces === undefined || objects === undefined
     ? { kinds: [], namespaces: [], objects: [] }
     : { kinds: target.kinds, namespaces, objects };
@@ -31,8 +31,18 @@ export function readTarget(target: Target, problems: Problem[]): Coverage {
 function readSelector(field: string, selector: LabelSelector = {}, problems: Problem[]): Selector | undefined {
   return attempt(
     () => soundRequirements(selector),
-    (cause) => problems.push({ reason: 'InvalidSelector', message: `spec.target.${field}: ${cause}` }),
+    (cause) => problems.push({ reason: 'InvalidSelector', message: `${field}: ${cause}` }),
   );
+}
+
+/** Tells of selectors of GitOps objects that say nothing sound, and so select nothing. */
+export function checkGitOps({ argocd = {}, flux = {} }: Pick<GitOps, 'argocd' | 'flux'>, problems: Problem[]): void {
+  const { pauseMode: _mode, ...ofArgoCd } = argocd;
+  for (const [provider, selectors] of Object.entries({ argocd: ofArgoCd, flux })) {
+    for (const [name, selector] of Object.entries(selectors)) {
+      readSelector(`spec.behavior.gitops.${provider}.${name}`, selector, problems);
+    }
+  }
 }
 
 export function covers(coverage: Coverage, { labels, ...place }: Covered): boolean {

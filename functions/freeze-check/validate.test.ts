@@ -89,6 +89,11 @@ describe('a policy', () => {
       { target: { ...target, namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
       'spec.target.namespaceSelector: "a" with values [] is no label condition',
     ],
+    [
+      'ChangeFreeze',
+      { behavior: { gitops: { enabled: true, flux: { kustomizationSelector: { matchLabels: { 'a b': 'c' } } } } } },
+      'spec.behavior.gitops.flux.kustomizationSelector: "a b" with values [c] is no label condition',
+    ],
     ['ChangeFreeze', { target: undefined }, 'spec.target: is required'],
     [
       'ChangeFreeze',
