@@ -1,202 +1,60 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   type DaemonSet,
   daemonSets,
-  type Deployment,
-  deployments,
   type Node,
   nodes,
   type Pod,
   pods,
-  replicaSets,
-  type Resource,
   type StatefulSet,
   statefulSets,
 } from '../../lib/kube/resource.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
-import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import type { Job } from '../../lib/sandbox/controllers/kinds.ts';
-import { eventually, settle, turnedClock, type TurnedClock } from './turned-clock.ts';
+import { eventually, settle } from './turned-clock.ts';
+import {
+  isPodReady,
+  namespace,
+  never,
+  readyMs,
+  template,
+  useWorkloads,
+  withTemplateAnnotations,
+  type KindRef,
+} from './workloads.ts';
 
-type KindRef<T extends KubeObject = KubeObject> = Pick<Resource<T>, 'group' | 'plural' | 'object'>;
-
-const namespace = 'default';
 const claims: KindRef = { group: '', plural: 'persistentvolumeclaims' };
 const jobs: KindRef<Job> = { group: 'batch', plural: 'jobs' };
-const readyMs = 1000;
 
-let clock: TurnedClock;
-let sandbox: Sandbox;
-
-beforeEach(async () => {
-  clock = turnedClock();
-  sandbox = await startSandbox({ clock, podReadyMs: readyMs });
-  await eventually(() => sandbox.api.get({ group: '', plural: 'serviceaccounts' }, 'default', namespace), 'furnished');
-});
-
-afterEach(() => sandbox.close());
-
-describe('a Deployment', () => {
-  it('has its pods ready after the set time, not before', async () => {
-    await createDeployment({ replicas: 3 });
-
-    await eventually(() => running() === 3, 'three pods run');
-    await settle();
-    expect(deployment().status).toMatchObject({ replicas: 3, unavailableReplicas: 3 });
-    clock.turn(readyMs);
-    await eventually(() => deployment().status?.availableReplicas === 3, 'three pods are available');
-
-    expect(deployment().status?.conditions?.map(({ type, reason }) => [type, reason])).toEqual([
-      ['Available', 'MinimumReplicasAvailable'],
-      ['Progressing', 'NewReplicaSetAvailable'],
-    ]);
-    expect(deployment().metadata).toMatchObject({
-      generation: 1,
-      annotations: { 'deployment.kubernetes.io/revision': '1' },
-    });
-  });
-
-  it('replaces its pods step by step and keeps the old template as a revision', async () => {
-    await createDeployment({ replicas: 3 });
-    await allAvailable(3);
-
-    await changeTemplate({ v: '2' });
-    await eventually(() => list(pods).length === 4, 'one pod more than wanted');
-    await settle();
-    expect(deployment().status?.availableReplicas).toBe(3);
-    await rolledOut(3);
-
-    expect(revisions()).toEqual([
-      ['1', 0],
-      ['2', 3],
-    ]);
-  });
-
-  it('goes back to an earlier template under a new revision', async () => {
-    await createDeployment({ replicas: 1 });
-    await allAvailable(1);
-    await changeTemplate({ v: '2' });
-    await rolledOut(1);
-
-    await changeTemplate(undefined);
-    await rolledOut(1);
-
-    expect(revisions()).toEqual([
-      ['2', 0],
-      ['3', 1],
-    ]);
-  });
-
-  it('keeps no more revisions than asked', async () => {
-    await createDeployment({ replicas: 1, revisionHistoryLimit: 1 });
-    await allAvailable(1);
-
-    for (const v of ['2', '3', '4']) {
-      await changeTemplate({ v });
-      await rolledOut(1);
-    }
-
-    await eventually(() => list(replicaSets).length === 2, 'one old ReplicaSet is left');
-    expect(revisions().map(([revision]) => revision)).toEqual(['3', '4']);
-  });
-
-  it('does not move while it is paused', async () => {
-    await createDeployment({ replicas: 1, paused: true });
-    await eventually(() => deployment().status?.observedGeneration === 1, 'the Deployment was seen');
-    await settle();
-
-    expect(list(replicaSets)).toEqual([]);
-    expect(deployment().status?.conditions).toContainEqual(
-      expect.objectContaining({ type: 'Progressing', status: 'Unknown', reason: 'DeploymentPaused' }),
-    );
-  });
-
-  it('ends the old pods before it starts new ones when it recreates', async () => {
-    await createDeployment({ replicas: 2, strategy: { type: 'Recreate' } });
-    await allAvailable(2);
-    const seen: number[] = [];
-    const stop = sandbox.api.subscribe(pods, () => seen.push(list(pods).length));
-
-    await changeTemplate({ v: '2' });
-    await rolledOut(2);
-    stop();
-
-    expect(Math.min(...seen)).toBe(0);
-    expect(Math.max(...seen)).toBe(2);
-  });
-
-  it('says when it makes no progress', async () => {
-    await createDeployment({ replicas: 1, progressDeadlineSeconds: 5, annotations: never });
-    await eventually(() => running() === 1, 'the pod runs');
-    await settle();
-
-    clock.turn(7000);
-    await eventually(
-      () => deployment().status?.conditions?.some(({ reason }) => reason === 'ProgressDeadlineExceeded'),
-      'the deadline passed',
-    );
-
-    expect(deployment().status?.availableReplicas).toBeUndefined();
-  });
-
-  it('tells that its pods are refused', async () => {
-    await createDeployment({ replicas: 1, spec: { serviceAccountName: 'nobody' } });
-
-    const failure = await eventually(
-      () => deployment().status?.conditions?.find(({ type }) => type === 'ReplicaFailure'),
-      'the failure is told',
-    );
-
-    expect(failure.reason).toBe('FailedCreate');
-    expect(failure.message).toContain('serviceaccount "nobody" not found');
-  });
-
-  it('takes ready pods last when it shrinks', async () => {
-    await createDeployment({ replicas: 2 });
-    await allAvailable(2);
-    const kept = list(pods).map(({ metadata }) => metadata?.name);
-    await scale(4);
-    await eventually(() => list(pods).length === 4, 'four pods');
-
-    await scale(2);
-    await eventually(() => list(pods).length === 2, 'two pods');
-
-    expect(
-      list(pods)
-        .map(({ metadata }) => metadata?.name)
-        .sort(),
-    ).toEqual(kept.sort());
-  });
-});
+const { api, turn, list, get, names, running, isReady } = useWorkloads();
 
 describe('a pod', () => {
   it.each([
     ['6s', 6000],
     ['250ms', 250],
   ])('is ready after %s when it says so', async (after, ms) => {
-    await sandbox.api.create(pods, pod('slow', { 'sandbox.kube-reflex.dev/ready-after': after }));
+    await api().create(pods, pod('slow', { 'sandbox.kube-reflex.dev/ready-after': after }));
     await eventually(() => running() === 1, 'the pod runs');
     await settle();
 
-    clock.turn(ms - 1);
+    turn(ms - 1);
     await settle();
     expect(isReady('slow')).toBe(false);
-    clock.turn(1);
+    turn(1);
     await eventually(() => isReady('slow'), 'the pod is ready');
   });
 
   it('is never ready when it says so', async () => {
-    await sandbox.api.create(pods, pod('stuck', never));
+    await api().create(pods, pod('stuck', never));
     await eventually(() => running() === 1, 'the pod runs');
 
-    clock.turn(3_600_000);
+    turn(3_600_000);
     await settle();
 
     expect(isReady('stuck')).toBe(false);
   });
 
   it('waits for a node that takes it', async () => {
-    await sandbox.api.create(pods, {
+    await api().create(pods, {
       ...pod('picky'),
       ...{ spec: { ...pod('picky').spec, nodeSelector: { gpu: 'yes' } } },
     });
@@ -206,7 +64,7 @@ describe('a pod', () => {
     );
 
     const node: Node = { metadata: { name: 'gpu', labels: { gpu: 'yes' } } };
-    await sandbox.api.create(nodes, node);
+    await api().create(nodes, node);
     await eventually(() => get(pods, 'picky').spec?.nodeName === 'gpu', 'it is placed');
 
     expect(get(pods, 'picky').metadata?.generation).toBe(1);
@@ -220,7 +78,7 @@ describe('a StatefulSet', () => {
     await eventually(() => running() === 1, 'the first pod runs');
     await settle();
     expect(names(pods)).toEqual(['db-0']);
-    clock.turn(readyMs);
+    turn(readyMs);
     await eventually(() => running() === 2, 'the second pod runs');
 
     expect(names(pods)).toEqual(['db-0', 'db-1']);
@@ -237,9 +95,9 @@ describe('a StatefulSet', () => {
     const set = get(statefulSets, 'db');
     const [before] = revisionsOfPods();
 
-    await sandbox.api.update(statefulSets, withTemplateAnnotations(set, { v: '2' }));
+    await api().update(statefulSets, withTemplateAnnotations(set, { v: '2' }));
     await eventually(() => {
-      clock.turn(100);
+      turn(100);
       return get(statefulSets, 'db').status?.updatedReplicas === 1 && isReady('db-1');
     }, 'the last pod is new');
     await settle();
@@ -254,7 +112,7 @@ describe('a StatefulSet', () => {
     await untilReady('db', 2);
     const set = get(statefulSets, 'db');
 
-    await sandbox.api.update(statefulSets, { ...set, ...{ spec: { ...set.spec, replicas: 1 } } });
+    await api().update(statefulSets, { ...set, ...{ spec: { ...set.spec, replicas: 1 } } });
     await eventually(() => names(pods).length === 1, 'one pod is left');
 
     expect(names(pods)).toEqual(['db-0']);
@@ -269,14 +127,14 @@ describe('a DaemonSet', () => {
   };
 
   it('has a pod on every node, also on new ones', async () => {
-    await sandbox.api.create(daemonSets, set);
+    await api().create(daemonSets, set);
     await eventually(() => running() === list(nodes).length, 'a pod on each node');
 
-    await sandbox.api.create(nodes, { metadata: { name: 'late' } });
+    await api().create(nodes, { metadata: { name: 'late' } });
     await eventually(() => list(pods).some(({ spec }) => spec?.nodeName === 'late'), 'a pod on the new node');
     await eventually(() => running() === list(nodes).length, 'it runs too');
     await settle();
-    clock.turn(readyMs);
+    turn(readyMs);
     await eventually(
       () => get(daemonSets, 'agent').status?.numberAvailable === list(nodes).length,
       'all are available',
@@ -286,19 +144,19 @@ describe('a DaemonSet', () => {
   });
 
   it('replaces one pod at a time', async () => {
-    await sandbox.api.create(daemonSets, set);
+    await api().create(daemonSets, set);
     const total = list(nodes).length;
     await eventually(() => running() === total, 'a pod on each node');
     await settle();
-    clock.turn(readyMs);
+    turn(readyMs);
     await eventually(() => get(daemonSets, 'agent').status?.numberAvailable === total, 'all available');
     const fewest: number[] = [];
-    const stop = sandbox.api.subscribe(pods, () => fewest.push(list(pods).filter(podIsReady).length));
+    const stop = api().subscribe(pods, () => fewest.push(list(pods).filter(isPodReady).length));
 
     const stored = get(daemonSets, 'agent');
-    await sandbox.api.update(daemonSets, withTemplateAnnotations(stored, { v: '2' }));
+    await api().update(daemonSets, withTemplateAnnotations(stored, { v: '2' }));
     await eventually(() => {
-      clock.turn(100);
+      turn(100);
       const { metadata, status } = get(daemonSets, 'agent');
       const isSeen = status?.observedGeneration === metadata?.generation;
       return isSeen && status?.updatedNumberScheduled === total && status.numberAvailable === total;
@@ -320,136 +178,27 @@ describe('a Job', () => {
         template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
       },
     };
-    await sandbox.api.create(jobs, job);
+    await api().create(jobs, job);
 
     await eventually(() => running() === 2, 'two pods run');
     await settle();
     expect(list(pods)).toHaveLength(2);
-    clock.turn(readyMs);
+    turn(readyMs);
     await eventually(() => list(pods).length === 3, 'the third pod starts');
     await settle();
-    clock.turn(readyMs);
+    turn(readyMs);
     await eventually(() => get(jobs, 'work').status?.succeeded === 3, 'all succeeded');
 
     expect(get(jobs, 'work').status?.conditions?.map(({ type }) => type)).toEqual(['SuccessCriteriaMet', 'Complete']);
     await settle();
-    clock.turn(61_000);
-    await eventually(() => sandbox.api.get(jobs, 'work', namespace) === undefined, 'its time to live is over');
+    turn(61_000);
+    await eventually(() => api().get(jobs, 'work', namespace) === undefined, 'its time to live is over');
     await eventually(() => list(pods).length === 0, 'its pods are gone');
   });
 });
 
-const never = { 'sandbox.kube-reflex.dev/ready': 'never' };
-
-function list<T extends KubeObject>(kind: KindRef<T>): readonly T[] {
-  return sandbox.api.list(kind) as readonly T[];
-}
-
-function get<T extends KubeObject>(kind: KindRef<T>, name: string): T {
-  const found = sandbox.api.get(kind, name, namespace);
-  if (found === undefined) {
-    throw new Error(`there is no ${kind.plural} "${name}"`);
-  }
-  return found as T;
-}
-
-function names(kind: KindRef): string[] {
-  return sandbox.api.list(kind).map(({ metadata }) => metadata?.name ?? '');
-}
-
-function running(): number {
-  return list(pods).filter(({ status }) => status?.phase === 'Running').length;
-}
-
-function podIsReady({ status }: Pod): boolean {
-  return status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
-}
-
-function isReady(name: string): boolean {
-  return podIsReady(get(pods, name));
-}
-
-function template(app: string): NonNullable<DaemonSet['spec']>['template'] {
-  return { metadata: { labels: { app } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-}
-
 function pod(name: string, annotations: Record<string, string> = {}): Pod {
   return { metadata: { name, namespace, annotations }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-}
-
-interface DeploymentChoice {
-  readonly replicas: number;
-  readonly annotations?: Record<string, string>;
-  readonly spec?: object;
-  readonly [field: string]: unknown;
-}
-
-async function createDeployment({ replicas, annotations, spec, ...rest }: DeploymentChoice): Promise<void> {
-  const made = template('web');
-  await sandbox.api.create(deployments, {
-    metadata: { name: 'web', namespace },
-    ...{
-      spec: {
-        replicas,
-        selector: { matchLabels: { app: 'web' } },
-        template: {
-          metadata: { ...made.metadata, ...(annotations && { annotations }) },
-          spec: { ...made.spec, ...spec },
-        },
-        ...rest,
-      },
-    },
-  });
-}
-
-function deployment(): Deployment {
-  return get(deployments, 'web');
-}
-
-async function allAvailable(count: number): Promise<void> {
-  await eventually(() => running() === count, `${String(count)} pods run`);
-  await settle();
-  clock.turn(readyMs);
-  await eventually(() => deployment().status?.availableReplicas === count, `${String(count)} pods are available`);
-}
-
-/** Turns the clock until the rollout is through. */
-async function rolledOut(count: number): Promise<void> {
-  await eventually(() => {
-    clock.turn(50);
-    const { metadata, status = {} } = deployment();
-    return (
-      status.observedGeneration === metadata?.generation &&
-      [status.replicas, status.updatedReplicas, status.availableReplicas].every((each) => each === count)
-    );
-  }, 'the rollout is through');
-}
-
-async function changeTemplate(annotations: Record<string, string> | undefined): Promise<void> {
-  await sandbox.api.update(deployments, withTemplateAnnotations(deployment(), annotations));
-}
-
-function withTemplateAnnotations<T extends Deployment | DaemonSet | StatefulSet>(
-  workload: T,
-  annotations: Record<string, string> | undefined,
-): T {
-  const { metadata: { annotations: _before, ...metadata } = {}, ...rest } = workload.spec?.template ?? {};
-  const next = { ...rest, metadata: { ...metadata, ...(annotations && { annotations }) } };
-  return { ...workload, spec: { ...workload.spec, template: next } };
-}
-
-async function scale(replicas: number): Promise<void> {
-  const current = deployment();
-  await sandbox.api.update(deployments, { ...current, ...{ spec: { ...current.spec, replicas } } });
-}
-
-function revisions(): [string, number][] {
-  return list(replicaSets)
-    .map(({ metadata, spec }): [string, number] => [
-      metadata?.annotations?.['deployment.kubernetes.io/revision'] ?? '',
-      spec?.replicas ?? 0,
-    ])
-    .sort(([a], [b]) => Number(a) - Number(b));
 }
 
 async function createStatefulSet(changes: object = {}): Promise<void> {
@@ -469,13 +218,13 @@ async function createStatefulSet(changes: object = {}): Promise<void> {
       ...changes,
     },
   };
-  await sandbox.api.create(statefulSets, set);
+  await api().create(statefulSets, set);
 }
 
 async function untilReady(name: string, count: number): Promise<void> {
   await eventually(
     () => {
-      clock.turn(100);
+      turn(100);
       return get(statefulSets, name).status?.readyReplicas === count;
     },
     `${String(count)} pods are ready`,
