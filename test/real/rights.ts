@@ -2,6 +2,7 @@ import { parseConfig, type Environment } from '../../lib/function/config.ts';
 import type { Definition, Permission } from '../../lib/function/define.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
+import { placesOf } from '../../lib/manifests/rights.ts';
 import type { AuditEvent } from './audit.ts';
 import { usernameOf } from './function.ts';
 
@@ -25,14 +26,22 @@ export function usedBy(
   audit: readonly AuditEvent[],
   environment: Environment,
 ): string[] {
-  const limited = permissionsOf(definition, half, environment).filter(({ names }) => names !== undefined);
-  const named = new Set(limited.flatMap(kindsOfCalls));
+  const permissions = permissionsOf(definition, half, environment);
   const rights = requestsOf(definition, half, audit)
     .filter(({ objectRef }) => objectRef?.resource !== undefined && objectRef.resource !== openToAll)
-    .flatMap((event) =>
-      callsIn(event).map((call) => (named.has(call) ? `${call} ${event.objectRef?.name ?? ''}` : call)),
-    );
+    .flatMap((event) => callsIn(event).map((call) => inWords(call, event, permissions)));
   return [...new Set(rights)].sort();
+}
+
+/** A right may name its objects in one namespace and take all of another. */
+function inWords(call: string, { objectRef }: AuditEvent, permissions: readonly Permission[]): string {
+  const { name = '', namespace } = objectRef ?? {};
+  const granting = permissions.filter((permission) => {
+    const places = placesOf(permission.scope, standardSite.namespace);
+    return kindsOfCalls(permission).includes(call) && (places.includes(undefined) || places.includes(namespace));
+  });
+  const limited = granting.length > 0 && granting.every(({ names }) => names !== undefined);
+  return limited ? `${call} ${name}` : call;
 }
 
 /** What a half was refused for want of a right: `list /apis/apps/v1/deployments`. */
