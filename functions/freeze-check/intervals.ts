@@ -109,7 +109,10 @@ export function nextChange(intervals: Intervals, now: number): number | undefine
 /** How many phases to remember: the present one, and those that questions about the future meet. */
 const remembering = 4;
 
-/** The same answers, computed anew only for an instant outside the phases that were met last. */
+/**
+ * The same answers, computed anew only for an instant outside the phases that were met last. The latest come first: so a
+ * question about now is answered as fast for what turns every minute as for what never does.
+ */
 export function remembered<T extends { readonly until: number }>(compute: (now: number) => T): (now: number) => T {
   const met: { readonly since: number; readonly answer: T }[] = [];
   return (now) => {
@@ -119,9 +122,9 @@ export function remembered<T extends { readonly until: number }>(compute: (now: 
     }
     const answer = compute(now);
     if (met.length === remembering) {
-      met.shift();
+      met.pop();
     }
-    met.push({ since: now, answer });
+    met.unshift({ since: now, answer });
     return answer;
   };
 }
