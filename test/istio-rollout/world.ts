@@ -1,92 +1,27 @@
 import { pino } from 'pino';
 import istioRollout from '../../functions/istio-rollout/index.ts';
-import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
-import { emptyState, type State } from '../../functions/istio-rollout/state/state.ts';
 import type { Status } from '../../functions/istio-rollout/render.ts';
+import { emptyState, type State } from '../../functions/istio-rollout/state/state.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import type { Call } from '../../lib/kube/client.ts';
-import {
-  configMaps,
-  daemonSets,
-  deployments,
-  events,
-  mutatingWebhooks,
-  namespaces,
-  pods,
-  statefulSets,
-  type ConfigMap,
-  type Namespace,
-  type Pod,
-} from '../../lib/kube/resource.ts';
+import { configMaps, events, type ConfigMap } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { serve, type Running } from '../../lib/main.ts';
-import type { KindRef } from '../../lib/sandbox/internal.ts';
-import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send } from '../http.ts';
-import { startInjector, type Injector } from '../injector/injector.ts';
-import { newImage, oldImage, patchedTo, stampOf, until, workloadOf, type Shape } from './objects.ts';
+import { Mesh } from './mesh.ts';
+import { newImage, type Shape } from './objects.ts';
 
-/** A sandbox with a mesh of one revision, an instance of the function, and a clock that the test turns. */
-export class World {
-  readonly sandbox: Sandbox;
-  readonly injector: Injector;
+/** A mesh with instances of the function, and how tests speak to them. */
+export class World extends Mesh {
   readonly calls: Call[] = [];
   readonly logged: Readonly<Record<string, unknown>>[] = [];
-  /** Every restart that was seen from outside: `kind namespace/name`, in order. */
-  readonly restarts: string[] = [];
-  readonly #clock: { now: number };
-  readonly #settings: Readonly<Record<string, string>>;
+  #settings: Readonly<Record<string, string>> = {};
   readonly #apps: Running[] = [];
-  readonly #injectors: Injector[] = [];
 
-  private constructor(
-    sandbox: Sandbox,
-    injector: Injector,
-    clock: { now: number },
-    settings: Readonly<Record<string, string>>,
-  ) {
-    this.sandbox = sandbox;
-    this.injector = injector;
-    this.#clock = clock;
-    this.#settings = settings;
-    for (const [kind, ref] of Object.entries({
-      Deployment: deployments,
-      StatefulSet: statefulSets,
-      DaemonSet: daemonSets,
-    })) {
-      sandbox.api.subscribe(ref, ({ object, old }) => {
-        const [before, after] = [stampOf(old), stampOf(object)];
-        if (old !== undefined && after !== undefined && before !== after) {
-          this.restarts.push(`${kind} ${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}`);
-        }
-      });
-    }
-  }
-
-  /** Pods that are created now get the old proxy. */
-  static async open(
-    settings: Readonly<Record<string, string>> = {},
-    options: { readonly podReadyMs?: number } = {},
-  ): Promise<World> {
-    const clock = { now: Date.parse('2026-03-02T10:00:00Z') };
-    const injector = await startInjector({ image: oldImage });
-    const sandbox = await startSandbox({
-      podReadyMs: options.podReadyMs ?? 0,
-      clock: {
-        now: () => new Date(clock.now),
-        after: (ms, work) => {
-          const timer = setTimeout(work, ms);
-          timer.unref();
-          return () => clearTimeout(timer);
-        },
-      },
-    });
-    const world = new World(sandbox, injector, clock, settings);
-    await world.create(namespaces, { metadata: { name: 'istio-system' } });
-    await world.create(namespaces, { metadata: { name: 'kube-reflex' } });
-    await world.create(configMaps, injectorConfigMap({ revision: 'default', tag: '1.28.4' }));
-    await world.create(mutatingWebhooks, revisionWebhooks('default', injector.clientConfig));
-    await world.namespace('shop', { 'istio-injection': 'enabled' });
+  static async open(settings: Readonly<Record<string, string>> = {}): Promise<World> {
+    const world = new World(await Mesh.prepare());
+    world.#settings = settings;
+    await world.fill();
     return world;
   }
 
@@ -104,10 +39,6 @@ export class World {
     return world;
   }
 
-  turn(seconds: number): void {
-    this.#clock.now += seconds * 1000;
-  }
-
   async start(settings: Readonly<Record<string, string>> = {}): Promise<Running> {
     const app = await serve({
       definitions: [istioRollout],
@@ -115,7 +46,7 @@ export class World {
       access: kubeconfigAccess(JSON.stringify(this.sandbox.kubeconfig)),
       host: '127.0.0.1',
       log: pino({ level: 'debug' }, { write: (line) => this.logged.push(JSON.parse(line) as Record<string, unknown>) }),
-      now: () => new Date(this.#clock.now),
+      now: () => this.now(),
       observe: (call) => this.calls.push(call),
     });
     this.#apps.push(app);
@@ -124,99 +55,6 @@ export class World {
 
   async app(): Promise<Running> {
     return this.#apps.at(-1) ?? this.start();
-  }
-
-  /** Another injector, as a second revision has it. */
-  async addInjector(image: string, revision: string): Promise<Injector> {
-    const injector = await startInjector({ image, revision });
-    this.#injectors.push(injector);
-    return injector;
-  }
-
-  create<T extends KubeObject>(ref: KindRef & { readonly object?: T }, object: T): Promise<KubeObject> {
-    return this.sandbox.api.create(ref, object);
-  }
-
-  get<T extends KubeObject>(ref: KindRef & { readonly object?: T }, name: string, namespace?: string): T | undefined {
-    return this.sandbox.api.get(ref, name, namespace) as T | undefined;
-  }
-
-  async change<T extends KubeObject>(
-    ref: KindRef & { readonly object?: T },
-    place: readonly [name: string, namespace?: string],
-    change: (object: T) => T,
-  ): Promise<void> {
-    const object = this.get(ref, ...place);
-    if (object === undefined) {
-      throw new Error(`there is no ${ref.plural} ${place.join(' ')}`);
-    }
-    await this.sandbox.api.update(ref, change(structuredClone(object)));
-  }
-
-  async namespace(
-    name: string,
-    labels: Readonly<Record<string, string>> = {},
-    annotations: Readonly<Record<string, string>> = {},
-  ): Promise<void> {
-    await this.create<Namespace>(namespaces, {
-      metadata: { name, labels: { ...labels }, annotations: { ...annotations } },
-    });
-    const accounts = { group: '', plural: 'serviceaccounts' };
-    await until(`${name} has an account`, () => this.sandbox.api.get(accounts, 'default', name) !== undefined);
-  }
-
-  /** A workload whose pods are up. */
-  async workload(ref: KindRef, name: string, shape: Shape = {}): Promise<void> {
-    const { namespace = 'shop', replicas = 1 } = shape;
-    await this.create(ref, workloadOf(name, shape, ref.plural === 'daemonsets'));
-    const wanted = ref.plural === 'daemonsets' ? 3 : replicas;
-    await until(
-      `${name} is up`,
-      () => this.podsOf(name, namespace).length === wanted && this.isSettled(ref, name, namespace),
-    );
-  }
-
-  deployment(name: string, shape: Shape = {}): Promise<void> {
-    return this.workload(deployments, name, shape);
-  }
-
-  isSettled(ref: KindRef, name: string, namespace = 'shop'): boolean {
-    const { metadata, status = {} } = this.sandbox.api.get(ref, name, namespace) as KubeObject & {
-      status?: Readonly<Record<string, unknown>>;
-    };
-    const [count, updated, available] = [
-      ['replicas', 'desiredNumberScheduled'],
-      ['updatedReplicas', 'updatedNumberScheduled'],
-      ['availableReplicas', 'numberAvailable'],
-    ].map((fields) => fields.map((field) => status[field]).find((value) => value !== undefined) ?? 0);
-    return status['observedGeneration'] === metadata?.generation && updated === count && available === count;
-  }
-
-  podsOf(app: string, namespace = 'shop'): readonly Pod[] {
-    const all = this.sandbox.api.list(pods, { namespace, labelSelector: { matchLabels: { app } } }) as readonly Pod[];
-    return all.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
-  }
-
-  imagesOf(app: string, namespace = 'shop'): readonly (string | undefined)[] {
-    const proxies = this.podsOf(app, namespace).map(({ spec }) =>
-      [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(({ name }) => name === 'istio-proxy'),
-    );
-    return [...new Set(proxies.map((proxy) => proxy?.image))];
-  }
-
-  /** From now on new pods of these apps get their proxy and never become ready. */
-  breakPods(image: string, ...apps: readonly string[]): void {
-    this.injector.behave({
-      answer: ({ object, dryRun }) => {
-        const pod: Pod = object ?? {};
-        const { labels = {}, annotations } = pod.metadata ?? {};
-        if (dryRun === true || !apps.includes(labels['app'] ?? '')) {
-          return undefined;
-        }
-        const broken = { ...pod.metadata, annotations: { ...annotations, 'sandbox.kube-reflex.dev/ready': 'never' } };
-        return patchedTo({ ...pod, metadata: broken }, image);
-      },
-    });
   }
 
   /** Does something at the moment when the intent to restart has become durable. */
@@ -230,26 +68,12 @@ export class World {
     });
   }
 
-  async removePods(app: string, namespace = 'shop'): Promise<void> {
-    for (const { metadata } of this.podsOf(app, namespace)) {
-      await this.sandbox.api.remove(pods, { name: metadata?.name ?? '', namespace });
-    }
-  }
-
   /** A new version of the control plane: what it injects, its ConfigMap, and the event about that. */
   async upgrade(image = newImage): Promise<void> {
     this.turn(3600);
     this.injector.behave({ image });
     await this.publish(image.split(':')[1] ?? '');
     await this.configMapEvent();
-  }
-
-  async publish(tag: string): Promise<void> {
-    const { data = {} } = injectorConfigMap({ revision: 'default', tag });
-    await this.change<ConfigMap>(configMaps, ['istio-sidecar-injector', 'istio-system'], (object) => ({
-      ...object,
-      data,
-    }));
   }
 
   configMapEvent(name = 'istio-sidecar-injector'): Promise<void> {
@@ -307,16 +131,6 @@ export class World {
     }
   }
 
-  async settle(): Promise<void> {
-    await until('all rollouts are over', () =>
-      [deployments, statefulSets, daemonSets].every((ref) =>
-        this.sandbox.api
-          .list(ref)
-          .every(({ metadata }) => this.isSettled(ref, metadata?.name ?? '', metadata?.namespace)),
-      ),
-    );
-  }
-
   state(): State {
     const { data = {} } = this.get<ConfigMap>(configMaps, 'istio-rollout-state', 'kube-reflex') ?? {};
     const entries = Object.entries(data).map(([key, text]) => [key, (JSON.parse(text) as { value: unknown }).value]);
@@ -350,9 +164,8 @@ export class World {
     return this.logged.filter(({ level, msg }) => Number(level) >= 40 && msg === message).length;
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await Promise.all(this.#apps.map((app) => app.close()));
-    await this.sandbox.close();
-    await Promise.all([this.injector, ...this.#injectors].map((injector) => injector.close()));
+    await super.close();
   }
 }
