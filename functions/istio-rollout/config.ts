@@ -31,7 +31,7 @@ const annotationName = {
   says: 'must be the name of an annotation',
 };
 /** A name that begins with `kubectl` would hide behind what people do by hand. */
-const managerName = {
+export const managerName = {
   test: /^(?!kubectl)[\x21-\x7e]{1,128}$/,
   says: 'must be a name that does not begin with kubectl',
 };

@@ -5,6 +5,7 @@ import { backoffMs, configFingerprint, isSameTrigger, named, settingsFingerprint
 import {
   counted,
   identityOf,
+  isRemembered,
   isSame,
   isUnderWay,
   type Blocked,
@@ -93,11 +94,6 @@ function mergeBlocked(before: readonly Blocked[], scan: Scan): readonly Blocked[
   const found = scan.findings.flatMap((finding) => blockedOf(finding) ?? []).filter(({ uid }) => !known.has(uid));
   // What cannot be found out again goes last.
   return [...kept.filter(isRemembered), ...kept.filter((each) => !isRemembered(each)), ...found].slice(0, mostBlocked);
-}
-
-/** Nothing but the state tells how often this was tried. */
-function isRemembered({ attempts, refusals }: Blocked): boolean {
-  return attempts !== undefined || refusals !== undefined;
 }
 
 /** These say nothing about the proxy. That pods are young does not either: our own tries made them so. */

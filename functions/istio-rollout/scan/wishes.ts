@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import { managerName, type Config } from '../config.ts';
 import type { NamespaceView } from '../mesh/mesh.ts';
 import { wishes } from '../names.ts';
 import type { Workload } from './workload.ts';
@@ -25,7 +25,7 @@ export function wishesOf(
     policy: policyOf(wish('policy')),
     window: wish('window') ?? WINDOW,
     priority: /^-?\d{1,9}$/.test(priority) ? Number(priority) : 0,
-    fieldManager: /^(?!kubectl)[\x21-\x7e]{1,128}$/.test(manager) ? manager : FIELD_MANAGER,
+    fieldManager: managerName.test.test(manager) ? manager : FIELD_MANAGER,
   };
 }
 

@@ -111,6 +111,9 @@ describe('a state with more than a ConfigMap holds', () => {
       phase: 'Patched',
     }));
     const blocked = items.slice(100, 1_100).map((each) => ({ ...each, reason: 'UnknownRevision', attempts: 1 }));
+    const found = items
+      .slice(0, 2_000)
+      .map((each) => ({ ...each, uid: `${each.uid}-found`, reason: 'UnknownRevision' }));
     const verified = Array.from({ length: 10_000 }, (_, index) => String(index).padStart(16, '0'));
     const queue = { configFingerprint: 'c', items: items.slice(1_100) };
     const state: State = { ...emptyState, namespaces, inflight, blocked, queue, verified };
@@ -120,6 +123,13 @@ describe('a state with more than a ConfigMap holds', () => {
     it('no ConfigMap grows beyond what the API server takes, and nothing that is under way is lost', () => {
       expect(Math.max(...sizesOf(whole))).toBeLessThan(900 * 1024);
       expect(read).toMatchObject({ inflight, blocked });
+    });
+
+    it('what was tried is remembered before what a scan would find again', () => {
+      const { blocked: kept, omitted } = decode(encode({ ...state, blocked: [...found, ...blocked] }));
+
+      expect(kept.slice(0, blocked.length)).toEqual(blocked);
+      expect(omitted.blocked).toBe(found.length + blocked.length - kept.length);
     });
 
     it('tells how much is left out, and does without the namespaces that have not changed for longest', () => {

@@ -1,6 +1,6 @@
 import { queueNames, stateName } from '../names.ts';
 import { Unusable } from '../unusable.ts';
-import { emptyState, isUnderWay, type Candidate, type Omitted, type Queue, type State } from './state.ts';
+import { emptyState, isRemembered, isUnderWay, type Candidate, type Omitted, type Queue, type State } from './state.ts';
 
 /** The state as ConfigMaps hold it: one key per part of it, and what the queue has more than fits there. */
 export interface Encoded {
@@ -35,7 +35,7 @@ const needed = ['controlPlanes', 'meshConfigs', 'webhooks', 'pending', 'inflight
 /** The rest takes the room that this leaves, what is needed most first; what does not fit is left out and counted. */
 export function encode(state: State): Fitted {
   const data = Object.fromEntries(needed.flatMap((key) => (state[key] === undefined ? [] : [[key, wrap(state[key])]])));
-  const blocked = fitting(state.blocked, roomBeside(data));
+  const blocked = knownBlocked(state, roomBeside(data));
   data['blocked'] = wrap(blocked);
   const namespaces = knownNamespaces(state, roomBeside(data));
   data['namespaces'] = wrap(namespaces);
@@ -77,6 +77,12 @@ function fitting<T>(items: readonly T[], bytes: number): readonly T[] {
   let room = bytes;
   const end = items.findIndex((item) => (room -= bytesOf(item)) < 0);
   return end < 0 ? items : items.slice(0, end);
+}
+
+/** What cannot be found out again goes last. */
+function knownBlocked({ blocked }: State, bytes: number): State['blocked'] {
+  const kept = fitting([...blocked.filter(isRemembered), ...blocked.filter((each) => !isRemembered(each))], bytes);
+  return kept.length === blocked.length ? blocked : kept;
 }
 
 /** One that has not changed for long is the last to change, and the least likely to have pods older than its change. */

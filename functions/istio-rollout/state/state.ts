@@ -122,6 +122,11 @@ export interface Blocked extends Identity, Partial<Standing> {
   readonly nextAt?: number;
 }
 
+/** Nothing but the state tells how often this was tried. */
+export function isRemembered({ attempts, refusals }: Blocked): boolean {
+  return attempts !== undefined || refusals !== undefined;
+}
+
 export interface Pacing {
   readonly lastPatchAt?: number;
   readonly lastFullScanAt?: number;
