@@ -14,6 +14,7 @@ import { integrationOptions, type Policy } from './policy.ts';
 import type { SourceRecords } from './record.ts';
 import type { Host } from './rule.ts';
 import { isNewer, type Shard } from './shard.ts';
+import { knownFrom } from './sources/known.ts';
 import { listAll, type Listed, type Unread } from './sources/list.ts';
 import { reachOf, readState, type Conditions } from './state.ts';
 import { readBuckets, readShards, upTo } from './store.ts';
@@ -41,8 +42,8 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
     await conclude(context, state, { conditions: blocked });
     return { hosts: before, facts };
   }
-  const listed = await listAll(kube, policy);
   const records = recordsOf(buckets);
+  const listed = await listAll(kube, policy, knownFrom(records, before));
   refuseHalfKnowledge(shards, listed, records);
   const now = kube.serverTime() ?? context.now();
   const decision = decide({ policy, state, facts, shards: [...shards.values()], records, listed, now });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ingresses } from '../../lib/kube/resource.ts';
 import { systemClock } from '../../lib/sandbox/clock.ts';
+import { startShipped } from '../../test/coredns-sync/shipped.ts';
 import { ingressOf, openWorld, type World } from '../../test/coredns-sync/world.ts';
 
 const most = { calls: 8, bytes: 256 * 1024 };
@@ -52,6 +53,21 @@ describe('what an event costs at 20,000 Ingresses', () => {
     expect(repeated.calls).toBe(2);
   });
 
+  it('a host that gives way to another is an event about two, whose shards are read and written each', async () => {
+    await world.ingress('moving', ['before.shop.example.com']);
+    await world.tell('add', 'moving');
+    await world.change('moving', ({ spec }) =>
+      Object.assign(spec?.rules?.[0] ?? {}, { host: 'after.shop.example.com' }),
+    );
+    const cost = await costOf(() => world.tell('update', 'moving'));
+
+    expect(await isServed('after.shop.example.com')).toBe(true);
+    expect(await isServed('before.shop.example.com')).toBe(false);
+    expect(cost.calls).toBeLessThanOrEqual(most.calls + 2);
+    expect(cost.bytes).toBeLessThanOrEqual(2 * most.bytes);
+    expect(cost.lists).toBe(0);
+  });
+
   it('CS-51 a process that has just started needs no more', async () => {
     const fresh = await world.another();
     await world.ingress('cold', ['cold.shop.example.com']);
@@ -69,5 +85,14 @@ describe('what an event costs at 20,000 Ingresses', () => {
     expect(cost.bytes).toBeLessThanOrEqual(most.bytes);
     expect(await isServed('host-77.shop.example.com')).toBe(false);
     expect(await isServed('host-78.shop.example.com')).toBe(true);
+  });
+
+  it('full passes of one process, one after another, stay within 150 MB', async () => {
+    await using shipped = await startShipped(world.sandbox);
+    for (let pass = 0; pass < 3; pass += 1) {
+      await shipped.tick();
+    }
+
+    expect((await shipped.usage()).peakMb).toBeLessThanOrEqual(150);
   });
 });

@@ -2,9 +2,10 @@ import type { Claim } from './claim.ts';
 import type { RenderMode } from './render.ts';
 
 /**
- * About how many bytes a claim adds to its shard, rather too many than too few: what decides over how many shards the rules
- * spread, without making texts that nobody writes. Both the full pass and an increment go by it, so that the one never sends
- * for the other in vain.
+ * About how many bytes a claim adds to its shard: what decides over how many shards the rules spread, without making texts
+ * that nobody writes. Rather too many than too few: patterns have a domain that their hosts share once, here it counts for
+ * each, so that shards hold three quarters of what they might. Both the full pass and an increment go by it, so that the one
+ * never sends for the other in vain.
  */
 export function weightOf({ host, match, source }: Claim, target: string, mode: RenderMode): number {
   const line = host.length + source.length + recordOverhead;

@@ -8,6 +8,7 @@ import { newest } from '../shard.ts';
 import { isGone } from './definition.ts';
 import { gateways } from './gateway.ts';
 import { sourcesOf } from './index.ts';
+import { inPlaceOf, type Known } from './known.ts';
 import { isNamedInScope } from './scope.ts';
 import { emptyWorld, type Source, type World } from './source.ts';
 import { wantedBy, type Wanted } from './wanted.ts';
@@ -38,13 +39,13 @@ export interface Unread {
   readonly because: 'forbidden' | 'absent' | 'failed';
 }
 
-export async function listAll(kube: Kube, policy: Policy): Promise<Listed> {
+export async function listAll(kube: Kube, policy: Policy, known: Known): Promise<Listed> {
   const found = await listWorld(kube, policy);
   const scopes = policy.config.WATCH_NAMESPACES.length === 0 ? [undefined] : policy.config.WATCH_NAMESPACES;
   const parts: Part[] = [];
   for (const source of sourcesOf(policy)) {
     for (const namespace of scopes) {
-      parts.push(await listOne(kube, { source, namespace, policy, found }));
+      parts.push(await listOne(kube, { source, namespace, policy, found, known }));
     }
   }
   return {
@@ -62,6 +63,7 @@ interface Listing {
   readonly namespace: string | undefined;
   readonly policy: Policy;
   readonly found: Found;
+  readonly known: Known;
 }
 
 /** What objects refer to, and which of it could not be read. */
@@ -99,7 +101,7 @@ async function listOne(kube: Kube, listing: Listing): Promise<Part> {
 /** Keeps of each object only what it asks for: the objects themselves would fill the memory. */
 async function read(
   kube: Kube,
-  { source, namespace, policy, found: { world } }: Listing,
+  { source, namespace, policy, found: { world }, known }: Listing,
 ): Promise<Collection<Wanted> | Failure> {
   try {
     return await kube.pick(source.resource, { namespace, fields: { metadata, ...source.reads } }, (object) => {
@@ -107,10 +109,10 @@ async function read(
       const wanted = isNamedInScope(policy, source, place, name)
         ? wantedBy(source, object, { policy, world })
         : undefined;
-      return wanted?.record === undefined ? undefined : wanted;
+      return wanted?.record === undefined ? undefined : inPlaceOf(wanted, known);
     });
   } catch (error) {
-    return known(error);
+    return knownFailure(error);
   }
 }
 
@@ -126,7 +128,7 @@ async function listWorld(kube: Kube, policy: Policy): Promise<Found> {
     try {
       return matters ? await read() : emptyWorld[kind];
     } catch (error) {
-      failures[kind] = known(error);
+      failures[kind] = knownFailure(error);
       return emptyWorld[kind];
     }
   }
@@ -156,7 +158,7 @@ function reasonOf(failure: Failure): Unread['because'] {
 }
 
 /** A bug is no trouble with the cluster. */
-function known(error: unknown): Failure {
+function knownFailure(error: unknown): Failure {
   const failure = asFailure(error);
   if (failure.kind === 'bug') {
     throw error;

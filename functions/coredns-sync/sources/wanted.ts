@@ -11,7 +11,7 @@ import type { Source, World } from './source.ts';
 /** What follows from one object as it is. */
 export interface Wanted {
   readonly source: string;
-  /** The object by name, uid and version; undefined when there is none. */
+  /** The object by name, uid and version; undefined when there is none, or nothing to tell about it. */
   readonly about: KubeObject | undefined;
   readonly claims: readonly Claim[];
   readonly refused: readonly RefusedHost[];
