@@ -4,8 +4,8 @@ import { rootBlock } from '../real/dns/corefile.ts';
 import { loadDns, type Load } from '../real/dns/load.ts';
 import { published } from '../real/dns/publish.ts';
 import { key, rendered } from '../real/dns/render.ts';
-import { openDnsSite, type CoreDns, type DnsSite, type VolumeFiles } from '../real/dns/site.ts';
-import { ingress } from '../real/dns/world.ts';
+import { openDnsSite, type CoreDns, type DnsSite, type Place, type VolumeFiles } from '../real/dns/site.ts';
+import { addresses, ingress } from '../real/dns/world.ts';
 import { median, ratio, type Bar, type Figure } from './measure/figure.ts';
 import { inTurns } from './measure/turns.ts';
 
@@ -37,10 +37,10 @@ async function compare(site: DnsSite, hosts: number): Promise<readonly Figure[]>
   });
   const hits = Array.from({ length: 250 }, (_, at) => rules[(at * 7919) % hosts]?.host ?? '');
   const misses = hits.map((host) => `kubernetes-${host}.svc.cluster.local`);
-  const exact = await site.start({ corefile: rootBlock, files: renderRules(rules, { mode: 'exact', key }) });
+  const exact = await site.start({ corefile, files: renderRules(rules, { mode: 'exact', key }) });
   const figures: Figure[] = [];
   for (const manner of mannersFor(hosts)) {
-    const own = await site.start({ corefile: rootBlock, files: filesOf(manner, rules) });
+    const own = await site.start({ corefile, files: filesOf(manner, rules) });
     const loads = await inTurns(
       {
         exactHits: () => load(exact, hits),
@@ -55,6 +55,21 @@ async function compare(site: DnsSite, hosts: number): Promise<readonly Figure[]>
   }
   await exact.stop();
   return figures;
+}
+
+/**
+ * The names of the cluster come from `template`, which like `kubernetes` is asked before `file`. A `file` that has them, as
+ * elsewhere, would share the `fallthrough` of our zone and forward what is not there: no cluster does, since the function
+ * makes no zone beside a `file` of somebody else.
+ */
+function corefile(place: Place): string {
+  const answer = `answer "{{ .Question.Name }} 5 IN A ${addresses[ingress][0] ?? ''}"`;
+  const target = `match ^${ingress.replaceAll('.', '\\.')}$`;
+  const cluster = [
+    ...['template IN A cluster.local {', `    ${target}`, `    ${answer}`, '    fallthrough', '}'],
+    ...['template ANY ANY cluster.local {', '    rcode NXDOMAIN', '}'],
+  ];
+  return rootBlock({ ...place, cluster: cluster.join('\n    ') });
 }
 
 /** Few hosts are shipped as exact lines: there is nothing to compare. */
