@@ -1,22 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { emptyState, type Candidate, type InFlight, type State } from '../state/state.ts';
+import { identity, intent, underWay } from '../testing/under-way.ts';
 import { abandoned, patched, putAllAside, putAside } from './begin.ts';
 
-const identity = { kind: 'Deployment', namespace: 'shop', name: 'web', uid: 'u-1' } as const;
 const candidate: Candidate = { ...identity, reason: 'image', priority: 0, isGateway: false, fingerprint: 'f' };
-const intent: InFlight = {
-  ...identity,
-  priority: 0,
-  isGateway: false,
-  fingerprint: 'f',
-  by: 'one',
-  attempt: 1,
-  intentAt: 0,
-  deadline: 1,
-  pods: 1,
-  phase: 'Patched',
-};
-const underWay: State = { ...emptyState, inflight: [intent] };
 
 describe('a candidate that is put aside', () => {
   it.each([{ drop: true } as const, { wait: { code: 'RolloutInProgress' } } as const])(

@@ -1,26 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../../lib/function/config.ts';
 import { Config } from '../config.ts';
-import { emptyState, type InFlight, type State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
+import { intent, underWay } from '../testing/under-way.ts';
 import { resumed } from './resume.ts';
 import { settled } from './settle.ts';
-
-const intent: InFlight = {
-  kind: 'Deployment',
-  namespace: 'shop',
-  name: 'web',
-  uid: 'u-1',
-  priority: 0,
-  isGateway: false,
-  fingerprint: 'f',
-  by: 'one',
-  attempt: 1,
-  intentAt: 0,
-  deadline: 1,
-  pods: 1,
-  phase: 'Patched',
-};
-const underWay: State = { ...emptyState, inflight: [intent] };
 
 function failing(state: State, config: Config): ReturnType<typeof settled> {
   return settled(state, intent, { end: { is: 'failed', why: 'it hangs' } }, { config, now: 2 });
