@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { cachedPath, findBinary, moduleDirectory, placesOf } from './binaries.ts';
 import { isAtLeast } from './go.ts';
 import { withLock } from './lock.ts';
-import { partNames, productOf, products } from './parts.ts';
+import { partNames, parts, productOf, products } from './parts.ts';
 import { reservePorts } from './ports.ts';
 import { suites } from './suites.ts';
 
@@ -26,6 +26,12 @@ describe('pinned versions', () => {
 
   it('cover every suite', () => {
     expect(partNames).toEqual(expect.arrayContaining(Object.values(suites).flat()));
+  });
+
+  it('build every program of ours, and no other', () => {
+    const files = new Set(partNames.map((name) => parts[name].package).filter((main) => main.endsWith('.go')));
+
+    expect([...files].sort()).toEqual(readdirSync(join(import.meta.dirname, 'programs')));
   });
 
   it('carry the staging modules of Kubernetes along', () => {
