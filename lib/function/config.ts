@@ -86,60 +86,82 @@ interface About {
   readonly example: string;
 }
 
+/** A setting as zod knows it: made of a text. */
+export type Setting<Value> = z.ZodMiniType<Value, string>;
+
+/**
+ * Reads a text in one step; `undefined` means that it is not as `says` says. Made of one schema, not of a chain of them
+ * for each rule: every start of every function builds all its settings before it listens.
+ */
+function setting<Value>(
+  { about, example }: About,
+  says: string,
+  read: (given: string) => Value | undefined,
+): Setting<Value> {
+  const schema = z.transform((given: string, { issues }) => {
+    const value = typeof given === 'string' ? read(given) : undefined;
+    if (value === undefined) {
+      issues.push({ code: 'custom', input: given, message: says });
+      return z.NEVER;
+    }
+    return value;
+  });
+  return schema.register(z.globalRegistry, { about, example });
+}
+
+/** What a text must match, and how to say so. */
+export interface Pattern {
+  readonly test: RegExp;
+  readonly says: string;
+}
+
 /** Free text that must match a pattern. */
-export function text({
-  about,
-  example,
-  pattern,
-}: About & { readonly pattern?: { test: RegExp; says: string } }): z.ZodMiniString {
-  const base = z.string('must be text');
-  const checked = pattern === undefined ? base : base.check(z.regex(pattern.test, pattern.says));
-  return checked.register(z.globalRegistry, { about, example });
+export function text({ pattern, ...about }: About & { readonly pattern?: Pattern }): Setting<string> {
+  return setting(about, pattern?.says ?? 'must be text', (given) =>
+    pattern === undefined || pattern.test.test(given) ? given : undefined,
+  );
 }
 
 export function integer({
-  about,
-  example,
   min,
   max,
-}: About & { readonly min: number; readonly max: number }): z.ZodMiniNumber {
-  const says = `must be a whole number from ${min} to ${max}`;
-  return z.coerce
-    .number(says)
-    .check(z.int(says), z.minimum(min, says), z.maximum(max, says))
-    .register(z.globalRegistry, { about, example });
+  ...about
+}: About & { readonly min: number; readonly max: number }): Setting<number> {
+  return setting(about, `must be a whole number from ${min} to ${max}`, (given) => {
+    const value = Number(given);
+    return Number.isSafeInteger(value) && value >= min && value <= max ? value : undefined;
+  });
 }
 
 /** A duration as Go writes it (`1h30m`), in milliseconds. */
-export function duration(about: About): z.ZodMiniType<number, string> {
-  const read = z.pipe(
-    z.string().check(z.refine(isDuration, 'must be a duration such as 90s, 30m or 1h30m')),
-    z.transform(parseDuration),
-  );
-  return read.register(z.globalRegistry, { ...about });
-}
-
-function isDuration(text: string): boolean {
-  try {
-    return parseDuration(text) >= 0;
-  } catch {
-    return false;
-  }
+export function duration(about: About): Setting<number> {
+  return setting(about, 'must be a duration such as 90s, 30m or 1h30m', (given) => {
+    try {
+      const value = parseDuration(given);
+      return value >= 0 ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  });
 }
 
 export function oneOf<const Value extends string>(
   values: readonly Value[],
   { about }: Omit<About, 'example'>,
-): z.ZodMiniEnum<{ [K in Value]: K }> {
-  const says = `must be one of ${values.join(', ')}`;
-  return z.enum(values, says).register(z.globalRegistry, { about, example: values[0] });
+): Setting<Value> {
+  const example = values[0] ?? '';
+  return setting({ about, example }, `must be one of ${values.join(', ')}`, (given) =>
+    values.find((value) => value === given),
+  );
 }
 
 /** Nothing but these two words: what `1`, `yes` or `True` should mean here is not for us to guess. */
-export function flag({ about }: Omit<About, 'example'>): z.ZodMiniCodec<z.ZodMiniString, z.ZodMiniBoolean> {
-  return z
-    .stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive', error: 'must be true or false' })
-    .register(z.globalRegistry, { about, example: 'true' });
+export function flag({ about }: Omit<About, 'example'>): Setting<boolean> {
+  const words = new Map([
+    ['true', true],
+    ['false', false],
+  ]);
+  return setting({ about, example: 'true' }, 'must be true or false', (given) => words.get(given));
 }
 
 /** A setting that may be absent on a laptop, but that every installation has to decide. */
@@ -162,8 +184,8 @@ export function withDefault<T extends z.core.$ZodType>(
 }
 
 /** A file that must be readable when the process starts. */
-export function file(about: About): z.ZodMiniString {
-  return text(about).check(z.refine(isReadable, 'must be a readable file'));
+export function file(about: About): Setting<string> {
+  return setting(about, 'must be a readable file', (path) => (isReadable(path) ? path : undefined));
 }
 
 function isReadable(path: string): boolean {
@@ -176,23 +198,15 @@ function isReadable(path: string): boolean {
 }
 
 /** A comma-separated list. */
-export function list({
-  about,
-  example,
-  item,
-}: About & { readonly item: { test: RegExp; says: string } }): z.ZodMiniType<string[], string> {
-  const parts = z.pipe(
-    z.string(),
-    z.transform((value: string) =>
-      value
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    ),
-  );
-  return parts
-    .check(z.refine((values) => values.every((value) => item.test.test(value)), item.says))
-    .register(z.globalRegistry, { about, example });
+export function list({ item, ...about }: About & { readonly item: Pattern }): Setting<string[]> {
+  return setting(about, item.says, (given) => {
+    const parts = given.split(',').map((part) => part.trim());
+    const values = parts.filter((part) => part !== '');
+    return values.every((value) => item.test.test(value)) ? values : undefined;
+  });
 }
 
-export const dnsLabel = { test: /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, says: 'must be a DNS label (a-z, 0-9, -)' };
+export const dnsLabel: Pattern = {
+  test: /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
+  says: 'must be a DNS label (a-z, 0-9, -)',
+};

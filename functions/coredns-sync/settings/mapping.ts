@@ -1,16 +1,16 @@
 import * as z from 'zod/mini';
-import { text } from '../../../lib/function/config.ts';
+import { text, type Setting } from '../../../lib/function/config.ts';
 import { parseTarget } from '../host.ts';
 import { objectName } from './object-name.ts';
 
 /** Where hosts lead. */
-export function target(about: string): z.ZodMiniString {
+export function target(about: string): Setting<string> {
   const example = 'ingress-nginx-controller.ingress-nginx.svc.cluster.local.';
   return text({ about, example }).check(z.refine((value) => parseTarget(value) !== undefined, 'must be a DNS name'));
 }
 
 /** A JSON list of `{<key>, targetCNAME}`: one bad entry spoils all of it, since a wrong target would be served. */
-export function mappings(key: string, about: string): z.ZodMiniType<readonly ClassMapping[], string> {
+export function mappings(key: string, about: string): Setting<readonly ClassMapping[]> {
   const says = `must be a JSON list of {"${key}": …, "targetCNAME": …} with valid targets`;
   const example = `[{"${key}":"nginx","targetCNAME":"ingress-nginx-controller.ingress-nginx.svc.cluster.local."}]`;
   const parsed = z.pipe(
