@@ -7,6 +7,8 @@ interface Absent {
   readonly path: string;
   /** Names that an ES module imports; absent for a module that is `require`d. */
   readonly names?: readonly string[];
+  /** A program that sends events needs it. */
+  readonly unlessSending?: boolean;
 }
 
 /**
@@ -35,9 +37,9 @@ const absent: readonly Absent[] = [
   { importer: 'prom-client', path: './lib/defaultMetrics' },
   { importer: 'prom-client', path: './lib/pushgateway' },
   { importer: 'prom-client', path: './lib/summary' },
-  // An event is never sent, always has its id, and is checked by lib/http/attributes.ts.
+  // A function never sends an event. Each has its id, and is checked by lib/http/attributes.ts.
+  { importer: 'cloudevents', path: './message', unlessSending: true },
   { importer: 'cloudevents', path: '../schema/v1' },
-  { importer: 'cloudevents', path: './message' },
   { importer: 'cloudevents', path: './transport/emitter' },
   { importer: 'cloudevents', path: './transport/http' },
   { importer: 'cloudevents', path: 'uuid' },
@@ -58,16 +60,21 @@ const absent: readonly Absent[] = [
 ];
 
 /** Keeps out of a bundle what never runs in a cluster. */
-export const leaveAbsent: Plugin = {
-  name: 'leave-absent',
-  setup(build) {
-    build.onResolve({ filter: /^[\w@.]/ }, (args) => {
-      const found = absent.find(({ importer, path }) => path === args.path && importer === packageOf(args));
-      return found === undefined ? undefined : { path: args.path, namespace: 'absent', pluginData: found };
-    });
-    build.onLoad({ filter: /.*/, namespace: 'absent' }, ({ pluginData }) => ({ contents: stub(pluginData as Absent) }));
-  },
-};
+export function leaveAbsent({ sends }: { readonly sends: boolean }): Plugin {
+  const left = absent.filter(({ unlessSending = false }) => !(sends && unlessSending));
+  return {
+    name: 'leave-absent',
+    setup(build) {
+      build.onResolve({ filter: /^[\w@.]/ }, (args) => {
+        const found = left.find(({ importer, path }) => path === args.path && importer === packageOf(args));
+        return found === undefined ? undefined : { path: args.path, namespace: 'absent', pluginData: found };
+      });
+      build.onLoad({ filter: /.*/, namespace: 'absent' }, ({ pluginData }) => ({
+        contents: stub(pluginData as Absent),
+      }));
+    },
+  };
+}
 
 function packageOf({ importer }: OnResolveArgs): string | undefined {
   return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(importer)?.[1];

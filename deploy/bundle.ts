@@ -26,7 +26,7 @@ const common = {
 /** Bundles one function into one CommonJS file: Node's compile cache serves those, and one file is one read. */
 export async function bundle(folder: string, outDirectory: string): Promise<Bundle> {
   await bundleParts(outDirectory);
-  return bundleText({ name: basename(folder), text: entryOf(folder) }, outDirectory);
+  return bundleText({ name: basename(folder), text: entryOf(folder), sends: false }, outDirectory);
 }
 
 async function bundleParts(outDirectory: string): Promise<void> {
@@ -43,12 +43,19 @@ async function bundleParts(outDirectory: string): Promise<void> {
 
 /** What runs beside the functions: the event source where nothing else sends events, and a place for dead letters. */
 export function bundlePrograms(outDirectory: string): Promise<Bundle[]> {
-  const names = ['source', 'dead-letters'];
-  return Promise.all(names.map((name) => bundleText({ name, text: `import './lib/cli/${name}.ts';\n` }, outDirectory)));
+  const programs = [
+    { name: 'source', sends: true },
+    { name: 'dead-letters', sends: false },
+  ];
+  return Promise.all(
+    programs.map((program) =>
+      bundleText({ ...program, text: `import './lib/cli/${program.name}.ts';\n` }, outDirectory),
+    ),
+  );
 }
 
 async function bundleText(
-  { name, text }: { readonly name: string; readonly text: string },
+  { name, text, sends }: { readonly name: string; readonly text: string; readonly sends: boolean },
   outDirectory: string,
 ): Promise<Bundle> {
   const file = resolve(outDirectory, `${name}.cjs`);
@@ -61,7 +68,7 @@ async function bundleText(
     sourcesContent: false,
     legalComments: 'linked',
     metafile: true,
-    plugins: [onlyKubeConfig, leaveAbsent, leaveApart, loadLate, onlyVersion],
+    plugins: [onlyKubeConfig, leaveAbsent({ sends }), leaveApart, loadLate, onlyVersion],
   });
   const { size } = await stat(file);
   const inputs = metafile.outputs[relative(root, file).replaceAll('\\', '/')]?.inputs ?? {};
