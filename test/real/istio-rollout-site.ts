@@ -5,14 +5,17 @@ import { expect } from '@jest/globals';
 import type { Logger } from 'pino';
 import istioRollout from '../../functions/istio-rollout/index.ts';
 import type { Status } from '../../functions/istio-rollout/render.ts';
+import type { Environment } from '../../lib/function/config.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import type { Running } from '../../lib/main.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { createClient, type Client } from '../contract/api/client.ts';
 import { binaryEvent, send, startApp, type Event } from '../http.ts';
+import type { AuditEvent } from './audit.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { accountKubeconfig, installRights, type Shipped } from './function.ts';
 import { addNodes } from './nodes.ts';
+import { usedBy } from './rights.ts';
 import { waitUntil } from './wait.ts';
 import { createNamespace, type Workload } from './workloads.ts';
 
@@ -38,12 +41,12 @@ export interface RolloutSite extends AsyncDisposable {
   readonly client: Client;
 }
 
-export async function openRolloutSite(): Promise<RolloutSite> {
+export async function openRolloutSite(environment: Environment = {}): Promise<RolloutSite> {
   const cluster = await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] });
   const client = createClient(cluster.access);
   await addNodes(cluster, ['node-1']);
   await createNamespace(client, 'istio-system', {});
-  await installRights(cluster, shipped);
+  await installRights(cluster, shipped, environment);
   return {
     cluster,
     client,
@@ -115,8 +118,21 @@ export async function finish(instance: Instance, betweenTicks?: () => unknown): 
     await betweenTicks?.();
     await tick(instance);
     const { pending, counts, workloads } = await statusOf(instance);
-    return pending === undefined && counts.inflight === 0 && !workloads.some(({ code }) => code === 'Queued');
+    const waiting = workloads.filter(({ code }) => code === 'Paused' || code === 'Window').length;
+    return pending === undefined && counts.inflight === 0 && counts.queued <= waiting;
   });
+}
+
+/** The rights that the function used, in the words of `grantedTo`: those in Istio's namespace name no object. */
+export function usedRights(audit: readonly AuditEvent[], environment: Environment): readonly string[] {
+  const [there, elsewhere] = [true, false].map((isThere) =>
+    audit.filter(({ objectRef }) => (objectRef?.namespace === 'istio-system') === isThere),
+  );
+  const used = [
+    ...usedBy(istioRollout, 'events', there ?? [], environment).map((right) => right.split(' ', 2).join(' ')),
+    ...usedBy(istioRollout, 'events', elsewhere ?? [], environment),
+  ];
+  return [...new Set(used)].sort();
 }
 
 export function configMapChanged(name: string): Event {

@@ -1,93 +1,47 @@
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import istioRollout from '../../functions/istio-rollout/index.ts';
-import type { Status } from '../../functions/istio-rollout/render.ts';
-import { parseConfig } from '../../lib/function/config.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
-import { createClient, type Client } from '../contract/api/client.ts';
+import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import { binaryEvent, send, type Event } from '../http.ts';
-import { callsOf, readAudit } from './audit.ts';
-import { startCluster, type Cluster } from './cluster.ts';
-import { installRights, startFunction, usernameOf, type RealFunction, type Shipped } from './function.ts';
+import { readAudit } from './audit.ts';
+import type { Cluster } from './cluster.ts';
+import { startFunction, type RealFunction } from './function.ts';
 import { combinations, namespaceLabels, old, recent, tag } from './injection-matrix.ts';
 import { outdatedOf } from './injection-oracle.ts';
+import {
+  clusterNames,
+  configMapChanged,
+  eager,
+  finish,
+  namespaceChanged,
+  openRolloutSite,
+  shipped,
+  tell,
+  tick,
+  usedRights,
+  webhooksChanged,
+  type RolloutSite,
+} from './istio-rollout-site.ts';
 import { startIstiod, type Istiod } from './istiod.ts';
 import { applyManifest } from './manifests.ts';
-import { addNodes } from './nodes.ts';
+import { grantedTo, refusedTo } from './rights.ts';
 import { createNamespace, createWorkloads, generations, relabelNamespace, settled } from './workloads.ts';
 
-const shipped: Shipped = {
-  definition: istioRollout,
-  folder: join(import.meta.dirname, '../../functions/istio-rollout'),
-};
-
-const settings = {
-  NODE_OPTIONS: `--require ${join(import.meta.dirname, 'cluster-names.cjs')}`,
-  ISTIOD_CONFIG_READ_DELAY: '1s',
-  COOLDOWN: '0s',
-  MAX_IN_FLIGHT: '100',
-  MAX_IN_FLIGHT_PER_NAMESPACE: '100',
-};
-
-function configMapEvent(revision: string): Event {
-  const name = `istio-sidecar-injector-${revision}`;
-  return {
-    type: 'dev.knative.apiserver.ref.update',
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    namespace: 'istio-system',
-    name,
-  };
-}
-
-function webhooksEvent(name: string): Event {
-  const apiVersion = 'admissionregistration.k8s.io/v1';
-  return {
-    type: 'dev.knative.apiserver.ref.update',
-    apiVersion,
-    kind: 'MutatingWebhookConfiguration',
-    namespace: '',
-    name,
-  };
-}
-
-function namespaceEvent(name: string): Event {
-  return { type: 'dev.knative.apiserver.ref.update', apiVersion: 'v1', kind: 'Namespace', namespace: '', name };
-}
+const settings = { ...eager, ...clusterNames };
 
 /** Conditions end the waits; this is for a machine where nothing moves at all. */
 jest.setTimeout(600_000);
 
 describe('with real control planes of two revisions', () => {
+  let site: RolloutSite;
   let cluster: Cluster;
   let client: Client;
   let fn: RealFunction;
   let oldPlane: Istiod;
   let recentPlane: Istiod;
 
-  async function tell(event: Event): Promise<void> {
-    expect((await send(fn.url, binaryEvent(event))).status).toBe(204);
-  }
-
-  async function tick(): Promise<void> {
-    await tell({ type: 'dev.knative.sources.ping' });
-  }
-
-  /** Ticks until the function has nothing left to do. */
-  async function finish(): Promise<void> {
-    await tick();
-    while (await isBusy()) {
-      await pause(200);
-      await tick();
-    }
-  }
-
-  async function isBusy(): Promise<boolean> {
-    const { pending, counts } = JSON.parse((await send(fn.url, { method: 'GET', path: '/status' })).body) as Status;
-    return pending !== undefined || counts.queued + counts.inflight > 0;
+  async function start(): Promise<void> {
+    fn = await startFunction(cluster, shipped, { port: 0, environment: settings });
   }
 
   /** The workloads that were restarted, and whether any of them more than once. */
@@ -113,7 +67,7 @@ describe('with real control planes of two revisions', () => {
     const expected = [...(await outdatedOf(client, combinations))].sort();
     const { restarted, twice } = await restartsBy(async () => {
       await trigger();
-      await finish();
+      await finish(fn);
     });
     expect(restarted).toEqual(expected);
     expect(twice).toEqual([]);
@@ -121,10 +75,8 @@ describe('with real control planes of two revisions', () => {
   }
 
   beforeAll(async () => {
-    cluster = await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] });
-    client = createClient(cluster.access);
-    await addNodes(cluster, ['node-1']);
-    await createNamespace(client, 'istio-system', {});
+    site = await openRolloutSite();
+    ({ cluster, client } = site);
     [oldPlane, recentPlane] = await Promise.all([
       startIstiod(cluster, client, { revision: old, tag: '1.28.4', slot: 0 }),
       startIstiod(cluster, client, { revision: recent, tag: '1.29.0', slot: 1, native: true }),
@@ -135,18 +87,16 @@ describe('with real control planes of two revisions', () => {
       await createNamespace(client, name, labels);
     }
     await createWorkloads(client, combinations);
-    await installRights(cluster, shipped);
     for (const manifest of renderFunction(istioRollout).manifests) {
       if (manifest.kind.startsWith('ValidatingAdmissionPolicy')) {
         await applyManifest(client, manifest);
       }
     }
-    fn = await startFunction(cluster, shipped, { port: 0, environment: settings });
-    await finish();
+    await start();
+    await finish(fn);
   });
   afterAll(async () => {
-    client.close();
-    await cluster.stop();
+    await site[Symbol.asyncDispose]();
   });
 
   it(`begins with ${combinations.length} combinations, of which none is outdated`, async () => {
@@ -160,8 +110,8 @@ describe('with real control planes of two revisions', () => {
     await recentPlane.tagAs('default');
 
     const restarted = await expectExactly(async () => {
-      await tell(webhooksEvent(`istio-revision-tag-${tag}`));
-      await tell(webhooksEvent('istio-revision-tag-default'));
+      await tell(fn, webhooksChanged(`istio-revision-tag-${tag}`));
+      await tell(fn, webhooksChanged('istio-revision-tag-default'));
     });
 
     expect(restarted).toEqual(expect.arrayContaining(['Deployment plain/gateway', 'Deployment rev-tag/silent']));
@@ -175,7 +125,7 @@ describe('with real control planes of two revisions', () => {
     const probes = await fn.metric('kube_reflex_istio_rollout_probes_total');
     const restarted = await expectExactly(async () => {
       for (let times = 0; times < 5; times += 1) {
-        await tell(configMapEvent(old));
+        await tell(fn, configMapChanged(`istio-sidecar-injector-${old}`));
       }
     });
     const asked = (await fn.metric('kube_reflex_istio_rollout_probes_total')) - probes;
@@ -190,7 +140,7 @@ describe('with real control planes of two revisions', () => {
     await recentPlane.configure('1.29.1');
     await recentPlane.injects('1.29.1');
 
-    const restarted = await expectExactly(() => tell(configMapEvent(recent)));
+    const restarted = await expectExactly(() => tell(fn, configMapChanged(`istio-sidecar-injector-${recent}`)));
 
     expect(restarted).toEqual(
       expect.arrayContaining([
@@ -209,7 +159,7 @@ describe('with real control planes of two revisions', () => {
 
     const restarted = await expectExactly(async () => {
       for (const name of ['rev-recent', 'plain', 'rev-tag']) {
-        await tell(namespaceEvent(name));
+        await tell(fn, namespaceChanged(name));
       }
     });
 
@@ -226,9 +176,9 @@ describe('with real control planes of two revisions', () => {
 
     const restarted = await expectExactly(async () => {
       expectCode(200, await client.call('PATCH', path, { body: operations, headers }));
-      await tell(webhooksEvent(`istio-sidecar-injector-${recent}`));
+      await tell(fn, webhooksChanged(`istio-sidecar-injector-${recent}`));
       await recentPlane.trusted();
-      await tell(webhooksEvent(`istio-sidecar-injector-${recent}`));
+      await tell(fn, webhooksChanged(`istio-sidecar-injector-${recent}`));
     });
 
     expect(restarted).toEqual([]);
@@ -239,8 +189,8 @@ describe('with real control planes of two revisions', () => {
     await recentPlane.stop();
     await recentPlane.configure('1.29.2');
     const { restarted } = await restartsBy(async () => {
-      await tell(configMapEvent(recent));
-      await tick();
+      await tell(fn, configMapChanged(`istio-sidecar-injector-${recent}`));
+      await tick(fn);
     });
     expect(restarted).toEqual([]);
 
@@ -249,24 +199,18 @@ describe('with real control planes of two revisions', () => {
     await recentPlane.start();
     await recentPlane.injects('1.29.2');
     const later = await expectExactly(async () => {
-      fn = await startFunction(cluster, shipped, { port: 0, environment: settings });
-      await tick();
+      await start();
+      await tick(fn);
     });
     expect(later).toContain('Deployment enabled/silent');
   });
 
   it('did all this with the rights that it ships with, without a watch, and never tried for more', () => {
-    const events = readAudit(cluster).filter(({ user }) => user.username === usernameOf('istio-rollout', 'events'));
-    const granted = new Set(
-      (istioRollout.permissions?.(parseConfig(istioRollout.config, {}), standardSite) ?? []).flatMap(
-        ({ verbs, resources }) => verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource}`)),
-      ),
-    );
+    const audit = readAudit(cluster);
+    const granted = new Set(grantedTo(istioRollout, 'events', {}));
 
-    expect(events.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
-    expect(
-      Object.keys(callsOf(usernameOf('istio-rollout', 'events'), events)).filter((call) => !granted.has(call)),
-    ).toEqual([]);
-    expect([...granted].filter((call) => call.startsWith('watch '))).toEqual([]);
+    expect(refusedTo(istioRollout, 'events', audit)).toEqual([]);
+    expect(usedRights(audit, {}).filter((right) => !granted.has(right))).toEqual([]);
+    expect([...granted].filter((right) => right.startsWith('watch '))).toEqual([]);
   });
 });
