@@ -79,6 +79,7 @@ const sharedKinds: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = 
   // Each its own, by name; the rights of coredns-sync in its namespace name none, since its records have many.
   configmaps: {
     'coredns-sync': /^ConfigMap (kube-reflex\/coredns-sync-|kube-system\/)/,
+    'freeze-check': /^ConfigMap kube-reflex\/freeze-check-state:/,
     'istio-rollout': /^ConfigMap kube-reflex\/istio-rollout-/,
     'node-affinity-mutate': /^ConfigMap kube-reflex\/node-affinity-mutate-/,
   },
