@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
-import { configMaps, deployments, mutatingWebhooks, type Deployment } from '../../lib/kube/resource.ts';
+import { configMaps, deployments, mutatingWebhooks, type ConfigMap, type Deployment } from '../../lib/kube/resource.ts';
 import { newImage } from './objects.ts';
 import { World } from './world.ts';
 
@@ -74,6 +74,24 @@ describe('injectors', () => {
     await world.tickLater(120);
 
     expect(world.restarts).toEqual(['Deployment shop/web']);
+    expect(world.warnings('values of a control plane cannot be read')).toBe(1);
+  });
+});
+
+describe('values that break later', () => {
+  it('IR-19 are told once as well, whoever noticed the change first', async () => {
+    world = await World.open({ RECONCILE_PERIOD: '1m' });
+    await world.tick();
+
+    await world.change<ConfigMap>(configMaps, ['istio-sidecar-injector', 'istio-system'], (object) => ({
+      ...object,
+      data: { ...object.data, values: '{"broken' },
+    }));
+    await world.configMapEvent();
+    for (let count = 0; count < 3; count += 1) {
+      await world.tickLater(120);
+    }
+
     expect(world.warnings('values of a control plane cannot be read')).toBe(1);
   });
 });

@@ -1,7 +1,8 @@
+import { perInstance } from '../../../lib/function/memory.ts';
 import type { WebhookSet } from '../mesh/webhooks.ts';
 import type { Pass } from '../pass.ts';
 import { dueScan } from '../state/pending.ts';
-import { counted, type State } from '../state/state.ts';
+import { counted } from '../state/state.ts';
 import { mergeScan, newsOf } from './merge.ts';
 import { scan, type Finding, type Scan } from './scan.ts';
 
@@ -37,11 +38,17 @@ export async function scanIfDue(pass: Pass): Promise<Scan | undefined> {
   return result;
 }
 
+/** Contents that this process has warned about, or need not warn about. */
+const told = perInstance(() => ({ hashes: new Set<string>() }));
+
 /** What people should know and only logs can tell; what stays the same is told once. */
-function warn({ context: { log }, store }: Pass, scan: Scan): void {
-  for (const message of warningsOf(scan, store.state())) {
-    log.warn(message.about, message.text);
+function warn({ context }: Pass, scan: Scan): void {
+  const memory = told(context);
+  for (const message of warningsOf(scan, memory.hashes)) {
+    context.log.warn(message.about, message.text);
   }
+  const { controlPlanes, webhooks } = scan.knowledge.mesh;
+  memory.hashes = new Set([...Object.values(controlPlanes), ...Object.values(webhooks)].map(({ hash }) => hash));
 }
 
 interface Warning {
@@ -49,10 +56,10 @@ interface Warning {
   readonly about: Readonly<Record<string, unknown>>;
 }
 
-function warningsOf(scan: Scan, known: State): readonly Warning[] {
+function warningsOf(scan: Scan, known: ReadonlySet<string>): readonly Warning[] {
   const { controlPlanes, webhooks } = scan.knowledge.mesh;
-  const planes = Object.entries(controlPlanes).filter(([ref, { hash }]) => known.controlPlanes[ref]?.hash !== hash);
-  const hooks = Object.entries(webhooks).filter(([name, { hash }]) => known.webhooks[name]?.hash !== hash);
+  const planes = Object.entries(controlPlanes).filter(([, { hash }]) => !known.has(hash));
+  const hooks = Object.entries(webhooks).filter(([, { hash }]) => !known.has(hash));
   return [
     ...planes.flatMap(([configMap, { parseError }]) =>
       parseError === undefined
