@@ -1,28 +1,19 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Operation } from 'fast-json-patch';
-import istioRollout from '../../functions/istio-rollout/index.ts';
-import type { Status } from '../../functions/istio-rollout/render.ts';
 import { injection } from '../../functions/istio-rollout/sandbox/inject.ts';
-import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
-import type { AdmissionRequest, AdmissionResponse } from '../../lib/review/review.ts';
-import { createClient, type Client } from '../contract/api/client.ts';
+import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { Client } from '../contract/api/client.ts';
 import { binaryEvent, send } from '../http.ts';
-import { startInjector, type Injector } from '../injector/injector.ts';
-import { startCluster, type Cluster } from './cluster.ts';
-import { installRights, startFunction, type RealFunction, type Shipped } from './function.ts';
+import type { Injector } from '../injector/injector.ts';
+import type { Cluster } from './cluster.ts';
+import { startFunction, type RealFunction } from './function.ts';
 import { observeDeployments, type Observer } from './in-flight.ts';
-import { applyManifest, type AnyManifest } from './manifests.ts';
-import { addNodes } from './nodes.ts';
+import { eager, openRolloutSite, rowOf, shipped, type RolloutSite } from './istio-rollout-site.ts';
+import { imageOf, patchOf, publish, startStandIn, tellOfUpgrade, type Answer } from './stand-in.ts';
 import { waitUntil } from './wait.ts';
 import { createNamespace, createWorkloads, generations, identify, livePods, type Workload } from './workloads.ts';
 
-const shipped: Shipped = {
-  definition: istioRollout,
-  folder: join(import.meta.dirname, '../../functions/istio-rollout'),
-};
 const namespaces = Array.from({ length: 10 }, (_, index) => `team-${index}`);
 const workloads = Array.from({ length: 50 }, (_, index): Workload => ({
   kind: 'Deployment',
@@ -34,31 +25,17 @@ const workloads = Array.from({ length: 50 }, (_, index): Workload => ({
 const stuck = workloads[0];
 /** Somebody rewrites the proxy of its pods, so that no restart can help. */
 const futile = workloads[49];
-const settings = {
-  ISTIOD_CONFIG_READ_DELAY: '1s',
-  COOLDOWN: '0s',
-  MAX_IN_FLIGHT: '5',
-  MAX_IN_FLIGHT_PER_NAMESPACE: '1',
-  ROLLOUT_TIMEOUT: '8s',
-};
-
-const nowhere = new URL('http://none');
-
-function imageOf(tag: string): string {
-  return `docker.io/istio/proxyv2:${tag}`;
-}
-
-type Answer = Omit<AdmissionResponse, 'uid'> | undefined;
+const settings = { ...eager, MAX_IN_FLIGHT: '5', MAX_IN_FLIGHT_PER_NAMESPACE: '1', ROLLOUT_TIMEOUT: '8s' };
 
 /** Pods that are really made of the futile workload get the oldest proxy, whatever a probe is told. */
-function rewriting({ object, dryRun }: AdmissionRequest): Answer {
+function rewriting({ object, dryRun }: AdmissionRequest): Answer | undefined {
   return dryRun !== true && appOf(object) === futile?.name
     ? patchOf(injection(object ?? {}, { revision: 'default', image: imageOf('1.28.4') }))
     : undefined;
 }
 
 /** Besides, pods of the stuck one never become ready with this proxy. */
-function spoiling(request: AdmissionRequest, tag: string): Answer {
+function spoiling(request: AdmissionRequest, tag: string): Answer | undefined {
   const { object } = request;
   return appOf(object) === stuck?.name
     ? patchOf([
@@ -70,11 +47,6 @@ function spoiling(request: AdmissionRequest, tag: string): Answer {
 
 function appOf(object: KubeObject | null | undefined): string | undefined {
   return object?.metadata?.labels?.['app'];
-}
-
-function patchOf(operations: readonly Operation[]): Answer {
-  const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
-  return { allowed: true, patchType: 'JSONPatch', patch };
 }
 
 /** A tick for each instance, as from a PingSource; one that is dead misses it. */
@@ -93,6 +65,7 @@ async function tickUntil(functions: () => readonly RealFunction[], done: () => b
 jest.setTimeout(600_000);
 
 describe('fifty restarts, seen from outside', () => {
+  let site: RolloutSite;
   let cluster: Cluster;
   let client: Client;
   let injector: Injector;
@@ -103,11 +76,18 @@ describe('fifty restarts, seen from outside', () => {
     functions[port] = await startFunction(cluster, shipped, { port, environment: settings });
   }
 
+  function first(): RealFunction {
+    const [instance] = functions;
+    if (instance === undefined) {
+      throw new Error('no instance runs');
+    }
+    return instance;
+  }
+
   async function upgrade(tag: string): Promise<void> {
     injector.behave({ image: imageOf(tag) });
-    await applyManifest(client, injectorConfigMap({ revision: 'default', tag }) as AnyManifest);
-    const subject = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'istio-system', name: 'istio-sidecar-injector' };
-    await send(functions[0]?.url ?? nowhere, binaryEvent({ type: 'dev.knative.apiserver.ref.update', ...subject }));
+    await publish(client, tag);
+    await tellOfUpgrade(first());
   }
 
   /** Every 3 s one of the instances dies as if its node had gone, and another takes its place. */
@@ -144,32 +124,20 @@ describe('fifty restarts, seen from outside', () => {
     return Object.fromEntries([...counts].map(([count, workloadsOf]) => [count, workloadsOf.length]));
   }
 
-  async function statusOf(workload: Workload | undefined): Promise<string | undefined> {
-    const { body } = await send(functions[0]?.url ?? nowhere, { method: 'GET', path: '/status' });
-    const { workloads: rows } = JSON.parse(body) as Status;
-    return rows.find(({ name, namespace }) => name === workload?.name && namespace === workload.namespace)?.code;
-  }
-
   beforeAll(async () => {
-    cluster = await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] });
-    client = createClient(cluster.access);
-    injector = await startInjector({ image: imageOf('1.28.4') });
-    await addNodes(cluster, ['node-1']);
-    await createNamespace(client, 'istio-system', {});
-    await applyManifest(client, injectorConfigMap({ revision: 'default', tag: '1.28.4' }) as AnyManifest);
-    await applyManifest(client, revisionWebhooks('default', injector.clientConfig) as AnyManifest);
+    site = await openRolloutSite();
+    ({ cluster, client } = site);
+    injector = await startStandIn(client, '1.28.4');
     for (const name of namespaces) {
       await createNamespace(client, name, { 'istio-injection': 'enabled' });
     }
     await createWorkloads(client, workloads);
-    await installRights(cluster, shipped);
     await Promise.all([start(0), start(1)]);
     observer = await observeDeployments(client);
   });
   afterAll(async () => {
     observer.close();
-    client.close();
-    await cluster.stop();
+    await site[Symbol.asyncDispose]();
     await injector.close();
   });
 
@@ -187,7 +155,7 @@ describe('fifty restarts, seen from outside', () => {
     }
     await waitUntil('the futile one is given up', async () => {
       await tickAll(functions);
-      return (await statusOf(futile)) === 'Ineffective';
+      return futile !== undefined && (await rowOf(first(), futile))?.code === 'Ineffective';
     });
 
     expect(killing.kills()).toBeGreaterThan(5);
@@ -221,7 +189,7 @@ describe('fifty restarts, seen from outside', () => {
 
     expect(tally()[2] ?? 0).toBeLessThan(49);
     expect(await generations(client)).toEqual(reached);
-    expect(await functions[0]?.metric('kube_reflex_istio_rollout_run_paused')).toBe(1);
+    expect(await first().metric('kube_reflex_istio_rollout_run_paused')).toBe(1);
 
     injector.behave({ answer: rewriting });
     await replacePods();

@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { pino } from 'pino';
+import type { Running } from '../../lib/main.ts';
+import type { Pod } from '../../lib/kube/resource.ts';
+import { expectCode } from '../contract/api/scratch.ts';
+import { injectedInto } from './injection-oracle.ts';
+import {
+  eager,
+  finish,
+  openRolloutSite,
+  rowOf,
+  startHere,
+  stoppedClock,
+  tick,
+  type RolloutSite,
+} from './istio-rollout-site.ts';
+import { startIstiod, type Istiod } from './istiod.ts';
+import {
+  createNamespace,
+  createWorkloads,
+  generations,
+  identify,
+  livePods,
+  settled,
+  type Workload,
+} from './workloads.ts';
+
+/** A control plane may need ten minutes to read what is new: no pod of this suite is so young that nobody asks about it. */
+const settings = { ...eager, ISTIOD_CONFIG_READ_DELAY: '10m', MAX_DEBOUNCE: '10m', RECONCILE_PERIOD: '1m' };
+const [first, second] = ['1-29', '1-30'];
+
+/** Conditions end the waits; this is for a machine where nothing moves at all. */
+jest.setTimeout(600_000);
+
+describe('real control planes with moods', () => {
+  let site: RolloutSite;
+  let plane: Istiod;
+  let other: Istiod;
+  let instance: Running;
+  const clock = stoppedClock();
+  const logged: Readonly<Record<string, unknown>>[] = [];
+
+  beforeAll(async () => {
+    site = await openRolloutSite();
+    const { cluster, client } = site;
+    [plane, other] = await Promise.all([
+      startIstiod(cluster, client, { revision: first, tag: '1.29.0', slot: 0, native: true }),
+      startIstiod(cluster, client, { revision: second, tag: '1.30.0', slot: 1 }),
+    ]);
+  });
+  afterEach(() => instance.close());
+  afterAll(async () => {
+    await site[Symbol.asyncDispose]();
+  });
+
+  async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
+    instance = await startHere(site.cluster, {
+      environment: { ...settings, ...more },
+      now: clock.now,
+      log: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line) as Record<string, unknown>) }),
+    });
+  }
+
+  async function open(namespace: string, revision: string, workloads: readonly Workload[]): Promise<void> {
+    await createNamespace(site.client, namespace, { 'istio.io/rev': revision });
+    await createWorkloads(site.client, workloads);
+  }
+
+  /** Scans with what istiod says by now, restarts what is to be restarted, and scans once more. */
+  async function lookAndFinish(): Promise<void> {
+    await tick(instance);
+    clock.turn(900);
+    await finish(instance, () => clock.turn(60));
+  }
+
+  /** How often the workloads were restarted by something. */
+  async function restartsBy(workloads: readonly Workload[], work: () => Promise<void>): Promise<readonly number[]> {
+    const before = await generations(site.client);
+    await work();
+    await settled(site.client, workloads);
+    const after = await generations(site.client);
+    return workloads.map((each) => (after.get(identify(each)) ?? 0) - (before.get(identify(each)) ?? 0));
+  }
+
+  async function podOf({ namespace, name }: Workload): Promise<Pod | undefined> {
+    return (await livePods(site.client)).find(
+      ({ metadata }) => metadata?.namespace === namespace && metadata.labels?.['app'] === name,
+    );
+  }
+
+  async function isNative(workload: Workload): Promise<boolean | undefined> {
+    return (await podOf(workload))?.spec?.initContainers?.some(({ name }) => name === 'istio-proxy');
+  }
+
+  it('IR-12 another mode of the same proxy counts only if that is checked', async () => {
+    const web: Workload = { kind: 'Deployment', namespace: 'modes', name: 'web' };
+    await open('modes', first, [web]);
+    const wasNative = await isNative(web);
+    await plane.stop();
+    await plane.start({ native: false });
+    await plane.injects('1.29.0');
+
+    await start();
+    const byDefault = await restartsBy([web], lookAndFinish);
+    await instance.close();
+    await start({ DRIFT_CHECKS: 'image,missing,revision,mode' });
+    const whenChecked = await restartsBy([web], lookAndFinish);
+
+    expect([wasNative, byDefault, whenChecked]).toEqual([true, [0], [1]]);
+    expect(await isNative(web)).toBe(false);
+  });
+
+  it('IR-18 a template that istiod refuses concerns that workload alone, which is told so', async () => {
+    const good: Workload = { kind: 'Deployment', namespace: 'refusing', name: 'good' };
+    const annotations = { 'inject.istio.io/templates': 'sidecar,extra' };
+    const bad: Workload = { ...good, name: 'bad', template: { annotations } };
+    await plane.configure('1.29.1', { extra: 'metadata:\n  annotations:\n    example.com/extra: "yes"\n' });
+    await plane.injects('1.29.1');
+    await open('refusing', first, [good, bad]);
+    const { 'example.com/extra': extra } = (await podOf(bad))?.metadata?.annotations ?? {};
+
+    await plane.configure('1.29.2'); // without the template that one of them asks for
+    await plane.injects('1.29.2');
+    await start({ NAMESPACES: 'refusing' });
+    const restarts = await restartsBy([good, bad], lookAndFinish);
+
+    expect([extra, restarts]).toEqual(['yes', [1, 0]]);
+    expect(await rowOf(instance, bad)).toMatchObject({
+      code: 'ConfigInvalid',
+      detail: expect.stringContaining('template "extra" not found'),
+    });
+    const { items = [] } = expectCode(200, await site.client.call('GET', '/apis/events.k8s.io/v1/events'));
+    const told = items.filter(({ reason }) => reason === 'ConfigInvalid') as { regarding?: { name?: string } }[];
+    expect(told.map(({ regarding }) => regarding?.name)).toEqual(['bad']);
+  });
+
+  it('IR-19 broken values of one revision leave the other alone, and are told once', async () => {
+    const sound: Workload = { kind: 'Deployment', namespace: 'sound', name: 'web' };
+    const broken: Workload = { kind: 'Deployment', namespace: 'broken', name: 'web' };
+    await open('sound', first, [sound]);
+    await open('broken', second, [broken]);
+    await start({ NAMESPACES: 'sound,broken' });
+    await lookAndFinish();
+    logged.length = 0;
+
+    await other.confuse();
+    await plane.configure('1.29.3');
+    await plane.injects('1.29.3');
+    const restarts = await restartsBy([sound, broken], async () => {
+      await lookAndFinish();
+      await lookAndFinish();
+    });
+
+    const images = await Promise.all([sound, broken].map(podOf));
+    expect(restarts).toEqual([1, 0]);
+    expect(images.map((pod) => pod && injectedInto(pod)?.image.split(':').at(-1))).toEqual(['1.29.3', '1.30.0']);
+    expect(logged.filter(({ msg }) => msg === 'values of a control plane cannot be read')).toMatchObject([
+      { configMap: `istio-system/istio-sidecar-injector-${second}` },
+    ]);
+  });
+});
