@@ -79,6 +79,7 @@ export function application(name: string, automated?: Readonly<Record<string, un
   const spec = {
     project: 'default',
     source,
+    destination: { server: 'https://kubernetes.default.svc', namespace: 'shop' },
     syncPolicy: { syncOptions: ['CreateNamespace=true'], ...(automated === undefined ? {} : { automated }) },
   };
   return { metadata: { name, namespace: 'argocd' }, spec };

@@ -1,17 +1,15 @@
 import { inParallel } from '../../lib/work/in-parallel.ts';
-import { applications } from '../../functions/freeze-check/hold/application.ts';
 import type { Body, Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { application, cronJob } from '../freeze-check/objects.ts';
-import { definitionOf, lasting } from '../freeze-check/world.ts';
+import { lasting } from '../freeze-check/world.ts';
+import { argoPaths, installArgoCd } from './argo-cd.ts';
 import type { Cluster } from './cluster.ts';
 import { portOf } from './control-plane.ts';
-import { applyManifest, type AnyManifest } from './manifests.ts';
-import { waitUntil } from './wait.ts';
 
 const paths = {
   cronjobs: '/apis/batch/v1/namespaces/prod/cronjobs',
-  applications: '/apis/argoproj.io/v1alpha1/namespaces/argocd/applications',
+  applications: argoPaths.applications,
 } as const;
 
 /** CronJobs, some of which rest already, and Applications with and without autosync. */
@@ -27,11 +25,9 @@ export interface Crowd {
 
 /** Makes the kind of Applications and the namespaces of the crowd. */
 export async function prepareForCrowd(client: Client): Promise<void> {
-  for (const [name, labels] of Object.entries({ prod: { env: 'prod' }, argocd: {} })) {
-    expectCode(201, await client.call('POST', '/api/v1/namespaces', { body: { metadata: { name, labels } } }));
-  }
-  await applyManifest(client, definitionOf(applications) as AnyManifest);
-  await waitUntil('Applications are served', async () => (await client.call('GET', paths.applications)).code === 200);
+  const body = { metadata: { name: 'prod', labels: { env: 'prod' } } };
+  expectCode(201, await client.call('POST', '/api/v1/namespaces', { body }));
+  await installArgoCd(client);
 }
 
 export async function makeCrowd(client: Client, jobs: number, apps: number): Promise<Crowd> {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { expectCode } from '../contract/api/scratch.ts';
 import { callsOf, readAudit } from './audit.ts';
 import { makeCrowd, prepareForCrowd, removeCrowd, writesTo, type Crowd } from './freeze-crowd.ts';
+import { makeOwnedApplication } from './freeze-owned.ts';
 import { openFreezeSite, policies, type FreezeSite } from './freeze-site.ts';
 import { usernameOf, type RealFunction } from './function.ts';
 import { waitUntil } from './wait.ts';
@@ -55,7 +56,7 @@ describe('a freeze over real objects, by processes that die', () => {
 
   /** A process that will die there. Working, it tells whether it did; if not, it had fewer writes. */
   async function startMortal(death: Death): Promise<() => Promise<boolean>> {
-    const mortal = await site.startEvents(2, proxy.url);
+    const mortal = await site.startEvents(2, { server: proxy.url });
     proxy.arm(mortal.running, death);
     return async () => {
       await tickUntilDone(mortal);
@@ -94,7 +95,31 @@ describe('a freeze over real objects, by processes that die', () => {
       }
 
       expect(deaths).toEqual(whole);
-      expect(deaths).toEqual({ start: 5, end: 5 }); // two objects, two Events and a status
+      expect(deaths).toEqual({ start: 6, end: 6 }); // two objects, what is written down of one, two Events and a status
+    },
+    patience,
+  );
+
+  it(
+    'FC-70 FC-77 an Application gets back what it had although its ApplicationSet strips it of all marks, and kill -9 at every write of its start and of its end',
+    async () => {
+      const owned = await makeOwnedApplication(site.client);
+      let isWhole = false;
+
+      for (let atWrite = 1; !isWhole; atWrite += 1) {
+        await begin();
+        const diedAtStart = await (await startMortal({ atWrite, when: 'after' }))();
+        await owned.strip();
+        await tickUntilDone(steady);
+        expect([atWrite, await owned.isPaused()]).toEqual([atWrite, true]);
+        await owned.strip();
+        await end();
+        const diedAtEnd = await (await startMortal({ atWrite, when: 'before' }))();
+        await tickUntilDone(steady);
+        expect([atWrite, await owned.now()]).toEqual([atWrite, owned.made]);
+        await site.remove(holiday);
+        isWhole = !diedAtStart && !diedAtEnd;
+      }
     },
     patience,
   );

@@ -5,7 +5,7 @@ import { createClient, type Body, type Call, type Client, type Method, type Repl
 import { expectCode } from '../contract/api/scratch.ts';
 import { binaryEvent, send } from '../http.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
-import { installRights, startFunction, type RealFunction, type Shipped } from './function.ts';
+import { installRights, startFunction, type FunctionOptions, type RealFunction, type Shipped } from './function.ts';
 import { applyManifest } from './manifests.ts';
 import { waitUntil } from './wait.ts';
 import { registerWebhooks, webhookPort, webhookSettings } from './webhook.ts';
@@ -21,6 +21,9 @@ export interface Person {
   readonly groups?: readonly string[];
 }
 
+type Settings = Readonly<Record<string, string>>;
+type EventsOptions = Pick<FunctionOptions, 'server' | 'environment'>;
+
 /** freeze-check as it ships, on a real API server with its controllers. */
 export interface FreezeSite extends AsyncDisposable {
   readonly cluster: Cluster;
@@ -30,9 +33,8 @@ export interface FreezeSite extends AsyncDisposable {
   readonly merge: (path: string, body: object, person?: Person) => Promise<Reply>;
   readonly freeze: (name: string, spec?: object) => Promise<Body>;
   readonly remove: (path: string) => Promise<void>;
-  readonly startWebhook: () => Promise<RealFunction>;
-  /** Another way to the API server than the straight one may be given. */
-  readonly startEvents: (port: number, server?: string) => Promise<RealFunction>;
+  readonly startWebhook: (environment?: Settings) => Promise<RealFunction>;
+  readonly startEvents: (port: number, options?: EventsOptions) => Promise<RealFunction>;
   readonly tick: (events: RealFunction) => Promise<number>;
   readonly configure: () => Promise<void>;
 }
@@ -74,14 +76,13 @@ export async function openFreezeSite({ parts }: Pick<ClusterOptions, 'parts'> = 
     remove: async (path) => {
       expectCode(200, await client.call('DELETE', path));
     },
-    startWebhook: () =>
+    startWebhook: (environment = {}) =>
       startFunction(cluster, shipped, {
         port: 0,
         part: 'webhook',
-        environment: { ...webhookSettings(tlsPort), POLICY_MAX_AGE: '0s' },
+        environment: { ...webhookSettings(tlsPort), POLICY_MAX_AGE: '0s', ...environment },
       }),
-    startEvents: (port, server) =>
-      startFunction(cluster, shipped, { port, ...(server === undefined ? {} : { server }) }),
+    startEvents: (port, options = {}) => startFunction(cluster, shipped, { port, ...options }),
     tick: async ({ url }) => (await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
     configure: () => registerWebhooks(client, freezeCheck, tlsPort),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
