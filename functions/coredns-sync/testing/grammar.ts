@@ -67,6 +67,7 @@ const ours = new Set(
     'not a DNS name: labels of 1 to 63 letters digits and inner hyphens at most 253 bytes in all: all refused',
     'an IP address not a name: name itself leads to target or covers one: one',
     'a wildcard of a domain with too few labels: domain that may be claimed: claimed address',
+    'Ingress/nginx Gateway/shared', // the classes of the settings
   ]
     .join(' ')
     .split(separators),
