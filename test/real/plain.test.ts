@@ -1,46 +1,73 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseAllDocuments } from 'yaml';
-import definition from '../../functions/coredns-sync/index.ts';
-import { coreConfigMap, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
+import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { createClient, type Client } from '../contract/api/client.ts';
-import { ingressOf, rulesName } from '../coredns-sync/world.ts';
-import { callsOf, readAudit } from './audit.ts';
-import { startCluster, type Cluster } from './cluster.ts';
-import { accountKubeconfig, startFunction, usernameOf } from './function.ts';
-import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
-import { waitUntil } from './wait.ts';
+import { kustomize } from '../kustomize.ts';
+import { readAudit, type AuditEvent } from './audit.ts';
+import { usernameOf } from './function.ts';
+import { pathOf } from './manifests.ts';
+import { walkPlain, type Walked } from './walk.ts';
 
-const root = join(import.meta.dirname, '../..');
-const patience = 120_000;
-const rights = new Set(['Namespace', 'ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
+const { namespace } = standardSite;
+const limitSeconds = 300;
 
-/** Everything that `kubectl apply -k deploy/plain` would send. */
-const shipped = readdirSync(join(root, 'deploy/plain'))
-  .filter((file) => file !== 'kustomization.yaml')
-  .flatMap((file) => parseAllDocuments(readFileSync(join(root, 'deploy/plain', file), 'utf8')))
-  .map((document) => document.toJS() as AnyManifest);
-
-describe('deploy/plain on a real API server', () => {
-  const running = new AsyncDisposableStack();
-  let cluster: Cluster;
+describe('deploy/plain on a real API server, by the way of the README', () => {
+  let walked: Walked;
   let client: Client;
+  let shipped: readonly Manifest[];
 
-  beforeAll(async () => {
-    cluster = running.use(await startCluster());
-    client = createClient(cluster.access);
-    running.defer(() => client.close());
-    const elsewhere = shipped.flatMap(({ metadata: { namespace } }) => namespace ?? []);
-    for (const name of new Set([...elsewhere, 'shop'])) {
-      await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    }
-    for (const manifest of shipped.filter(({ kind }) => rights.has(kind))) {
-      await applyManifest(client, manifest);
-    }
-  }, patience);
-  afterAll(() => running.disposeAsync());
+  beforeAll(
+    async () => {
+      shipped = await kustomize('deploy/plain');
+      walked = await walkPlain();
+      client = createClient(walked.cluster.access);
+    },
+    2 * limitSeconds * 1000,
+  );
+  afterAll(async () => {
+    client.close();
+    await walked[Symbol.asyncDispose]();
+  });
+
+  /** What the accounts of the installation did. */
+  function own(): readonly AuditEvent[] {
+    return readAudit(walked.cluster).filter(({ user }) =>
+      user.username.startsWith(`system:serviceaccount:${namespace}:`),
+    );
+  }
+
+  it('takes no more than five minutes, until the doctor is content and a new Ingress has its rule', () => {
+    const seconds = walked.steps.reduce((sum, step) => sum + step.seconds, 0);
+    process.stdout.write(`the walk took ${seconds.toFixed(0)} s of ${limitSeconds} s\n`);
+
+    expect(walked.steps.map(({ what }) => what)).toEqual([
+      expect.stringMatching(/^docker build /),
+      expect.stringMatching(/^docker push /),
+      'kubectl apply -k deploy/kinds',
+      'kubectl create namespace istio-system',
+      'kubectl apply -k deploy/overlay',
+      'kubectl -n kube-reflex wait --for=condition=Available --timeout=5m deployment --all',
+      'npm run doctor',
+      'kubectl create namespace demo',
+      expect.stringMatching(/^kubectl -n demo create ingress hello /),
+      'its host is among the rules of CoreDNS',
+    ]);
+    expect(seconds).toBeLessThan(limitSeconds);
+  });
+
+  it('runs every Deployment under its shipped account, and none asks for what it may not', () => {
+    const accounts = shipped
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ metadata: { name } }) => `system:serviceaccount:${namespace}:${name}`);
+
+    expect([...new Set(own().map(({ user }) => user.username))].sort()).toEqual(accounts.sort());
+    expect(own().filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+  });
+
+  it('the source alone watches', () => {
+    const watching = own().filter(({ verb }) => verb === 'watch');
+
+    expect(new Set(watching.map(({ user }) => user.username))).toEqual(new Set([usernameOf('source', 'events')]));
+  });
 
   it('every manifest is accepted as it is, without an unknown field or a warning', async () => {
     for (const manifest of shipped) {
@@ -55,57 +82,4 @@ describe('deploy/plain on a real API server', () => {
       expect({ ...told, warning: headers['warning'] }).toEqual({ ...told, warning: undefined });
     }
   });
-
-  it(
-    'an Ingress is created, our source tells, and coredns-sync writes rules, each under its shipped account',
-    async () => {
-      const core = { apiVersion: 'v1', kind: 'ConfigMap', ...coreConfigMap(corefile) } as AnyManifest;
-      await applyManifest(client, core);
-      const folder = join(root, 'functions/coredns-sync');
-      const { url } = await startFunction(cluster, { definition, folder }, { port: 0 });
-      await startSource(url);
-
-      const ingress = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', ...ingressOf('web', ['web.example.com']) };
-      await applyManifest(client, ingress as AnyManifest);
-
-      await waitUntil('the rules', async () => {
-        const { body } = await client.call('GET', `/api/v1/namespaces/kube-system/configmaps/${rulesName}`);
-        return JSON.stringify(body['data'] ?? {}).includes('web.example.com');
-      });
-      const account = usernameOf('source', 'events');
-      const refused = readAudit(cluster).filter(
-        ({ user, responseStatus }) => user.username === account && responseStatus?.code === 403,
-      );
-      expect(refused).toEqual([]);
-      expect(callsOf(account, readAudit(cluster))).toHaveProperty(['watch ingresses']);
-    },
-    patience,
-  );
-
-  /** The shipped source, told by its shipped ConfigMap; only the way to the function is that of this machine. */
-  async function startSource(sink: URL): Promise<void> {
-    const configMap = shipped.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'source');
-    const { 'subscriptions.json': text = '[]' } = (configMap?.['data'] ?? {}) as Readonly<Record<string, string>>;
-    const written = JSON.parse(text) as readonly { readonly name: string; readonly sink: string }[];
-    const mine = written.filter(({ name }) => name === definition.name);
-    expect(mine).toHaveLength(1);
-    const file = join(cluster.site.directory, 'subscriptions.json');
-    writeFileSync(file, JSON.stringify(mine.map((subscription) => ({ ...subscription, sink: sink.href }))));
-    const port = cluster.site.base + 61;
-    await cluster.start({
-      command: {
-        name: 'source',
-        file: process.execPath,
-        args: [join(root, 'lib/cli/source.ts')],
-        env: {
-          KUBECONFIG: await accountKubeconfig(cluster, { name: 'source', part: 'events' }),
-          POD_NAMESPACE: standardSite.namespace,
-          SUBSCRIPTIONS: file,
-          PORT: String(port),
-        },
-      },
-      probe: { url: `http://127.0.0.1:${port}/health/readiness` },
-      port,
-    });
-  }
 });

@@ -1,0 +1,243 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import corednsSync from '../../functions/coredns-sync/index.ts';
+import { coreConfigMap, coreDeployment, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
+import freezeCheck from '../../functions/freeze-check/index.ts';
+import istioRollout from '../../functions/istio-rollout/index.ts';
+import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
+import nodeAffinityMutate from '../../functions/node-affinity-mutate/index.ts';
+import type { Definition } from '../../lib/function/define.ts';
+import { renderFunction } from '../../lib/manifests/function-manifests.ts';
+import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { renderShared } from '../../lib/manifests/shared.ts';
+import { runNode, type Ended } from '../cli/command.ts';
+import { createClient, type Body, type Client } from '../contract/api/client.ts';
+import { ingressOf } from '../coredns-sync/world.ts';
+import { cronJob, freeze, suspending } from '../freeze-check/objects.ts';
+import { binaryEvent, send } from '../http.ts';
+import { startInjector, type Injector } from '../injector/injector.ts';
+import { withSettings } from '../release/cluster.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import { startFunction } from './function.ts';
+import { startKillingProxy, type Death } from './killing-proxy.ts';
+import { installKnative } from './knative-webhooks.ts';
+import { applyManifest, type AnyManifest } from './manifests.ts';
+import { addNodes } from './nodes.ts';
+import { waitUntil } from './wait.ts';
+import { createNamespace, createWorkloads } from './workloads.ts';
+
+const { namespace } = standardSite;
+const root = join(import.meta.dirname, '../..');
+const patience = 180_000;
+jest.setTimeout(patience);
+
+interface Case {
+  readonly definition: Definition;
+  readonly settings: Readonly<Record<string, string>>;
+  /** What people have before the function comes. */
+  readonly world: () => Promise<void>;
+  /** What of it the function changes, and what it makes. */
+  readonly paths: readonly string[];
+  /** What happens while it runs, beside ticks. */
+  readonly meanwhile?: (url: URL) => Promise<void>;
+  /** When a SIGKILL meets it: at one of its writes, or once something is seen. */
+  readonly death: Death | (() => Promise<boolean>);
+  /** How `release` takes back the half that was done, as it says so. */
+  readonly takesBack?: RegExp;
+  /** What of its own it leaves for the end, when nothing of it runs any more. */
+  readonly forgets?: RegExp;
+}
+
+/** `kubectl apply -k knative` before Knative's own kinds and webhooks, and a death of each function amid its work. */
+describe('leaving a real cluster with Knative', () => {
+  const running = new AsyncDisposableStack();
+  let cluster: Cluster;
+  let client: Client;
+  let injector: Injector;
+
+  beforeAll(async () => {
+    const parts = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
+    cluster = running.use(await startCluster({ parts }));
+    client = running.adopt(createClient(cluster.access), ({ close }) => close());
+    injector = running.use(await startInjector({ image: 'docker.io/istio/proxyv2:1.28.4' }));
+    await installKnative(cluster);
+    await addNodes(cluster, ['node-1']);
+    await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    await createNamespace(client, 'shop', { 'istio-injection': 'enabled' });
+    await createNamespace(client, 'prod', { env: 'prod' });
+    await createNamespace(client, 'istio-system', {});
+  }, patience);
+  afterAll(() => running.disposeAsync());
+
+  function make(apiVersion: string, kind: string, object: object): Promise<Body> {
+    return applyManifest(client, { apiVersion, kind, ...object } as AnyManifest);
+  }
+
+  const cases: readonly Case[] = [
+    {
+      definition: corednsSync,
+      settings: { COREDNS_AUTO_CONFIGURE: 'true' },
+      world: async () => {
+        await make('v1', 'ConfigMap', coreConfigMap(corefile));
+        await make('apps/v1', 'Deployment', coreDeployment);
+        await make('networking.k8s.io/v1', 'Ingress', ingressOf('web', ['web.example.com']));
+      },
+      paths: [
+        '/api/v1/namespaces/kube-system/configmaps/coredns',
+        '/apis/apps/v1/namespaces/kube-system/deployments/coredns',
+        '/api/v1/namespaces/kube-system/configmaps/coredns-ingress-sync-rewrite-rules',
+      ],
+      death: { atWrite: 4, when: 'after' },
+      takesBack: /(patch|delete) (ConfigMap|Deployment) kube-system\/coredns/,
+      forgets: /delete ConfigMap kube-reflex\/coredns-sync-state/,
+    },
+    {
+      definition: freezeCheck,
+      settings: {},
+      world: async () => {
+        for (const kind of freezeCheck.kinds ?? []) {
+          await applyManifest(client, kind);
+        }
+        const policies = '/apis/freeze-operator.io/v1alpha1/changefreezes';
+        await waitUntil('the policies are served', async () => (await client.call('GET', policies)).code === 200);
+        await make('batch/v1', 'CronJob', cronJob('report'));
+        await make('batch/v1', 'CronJob', cronJob('second'));
+        const spans = ['2020-01-01T00:00:00Z', '2099-01-01T00:00:00Z'] as const;
+        await make('freeze-operator.io/v1alpha1', 'ChangeFreeze', freeze('xmas', spans, { behavior: suspending }));
+      },
+      paths: ['report', 'second'].map((name) => `/apis/batch/v1/namespaces/prod/cronjobs/${name}`),
+      death: async () => {
+        const { body } = await client.call('GET', '/apis/batch/v1/namespaces/prod/cronjobs/report');
+        return body.spec?.['suspend'] === true;
+      },
+      takesBack: /patch CronJob prod\//,
+    },
+    {
+      definition: istioRollout,
+      settings: { ISTIOD_CONFIG_READ_DELAY: '1s', COOLDOWN: '0s', RECONCILE_PERIOD: '2s' },
+      world: async () => {
+        await make('v1', 'ConfigMap', injectorConfigMap({ revision: 'default', tag: '1.28.4' }));
+        await make(
+          'admissionregistration.k8s.io/v1',
+          'MutatingWebhookConfiguration',
+          revisionWebhooks('default', injector.clientConfig),
+        );
+        await createWorkloads(client, [{ kind: 'Deployment', namespace: 'shop', name: 'web' }]);
+      },
+      paths: [
+        '/apis/apps/v1/namespaces/shop/deployments/web',
+        `/api/v1/namespaces/${namespace}/configmaps/istio-rollout-state`,
+      ],
+      meanwhile: async (url) => {
+        injector.behave({ image: 'docker.io/istio/proxyv2:1.29.0' });
+        await make('v1', 'ConfigMap', injectorConfigMap({ revision: 'default', tag: '1.29.0' }));
+        const subject = { kind: 'ConfigMap', namespace: 'istio-system', name: 'istio-sidecar-injector' };
+        await send(url, binaryEvent({ type: 'dev.knative.apiserver.ref.update', apiVersion: 'v1', ...subject }));
+      },
+      death: async () => {
+        const { body } = await client.call('GET', '/apis/apps/v1/namespaces/shop/deployments/web');
+        return JSON.stringify(body.spec ?? {}).includes(restart);
+      },
+      takesBack: /patch Deployment shop\/web/,
+      forgets: /delete ConfigMap kube-reflex\/istio-rollout-state/,
+    },
+    {
+      definition: nodeAffinityMutate,
+      settings: { POLICY: 'true', POOL_NAME: 'cpu-worker-0' },
+      world: () => Promise.resolve(),
+      paths: ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'].map(
+        (plural) => `/apis/admissionregistration.k8s.io/v1/${plural}/node-affinity-mutate.kube-reflex.dev`,
+      ),
+      death: { atWrite: 2, when: 'after' },
+      forgets: /delete MutatingAdmissionPolicy node-affinity-mutate/,
+    },
+  ];
+
+  /** What people asked for, without what the API server notes beside it. */
+  async function view(paths: readonly string[]): Promise<readonly object[]> {
+    const replies = await Promise.all(paths.map((path) => client.call('GET', path)));
+    return replies.map(({ code, body: { metadata, spec, data } }) => {
+      const { 'deployment.kubernetes.io/revision': _revision, ...annotations } = metadata?.annotations ?? {};
+      return code === 404 ? {} : { annotations, spec, data };
+    });
+  }
+
+  async function install({ definition, settings }: Case): Promise<readonly Manifest[]> {
+    const { manifests } = renderFunction(definition, standardSite, { environment: settings });
+    const later = manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
+    for (const manifest of [...manifests, ...renderShared([definition])].filter((each) => !later.includes(each))) {
+      const isWorkload = manifest.kind === 'Deployment' || manifest.apiVersion === 'serving.knative.dev/v1';
+      await applyManifest(client, isWorkload ? withSettings(manifest, settings) : manifest);
+    }
+    return later;
+  }
+
+  async function workUntilDeath({ definition, settings, meanwhile, death }: Case, port: number): Promise<void> {
+    await using proxy = await startKillingProxy({ url: cluster.access.url, ca: cluster.access.ca });
+    const folder = join(root, 'functions', definition.name);
+    const environment = { ...settings, TIMEOUT_SECONDS: '30' };
+    const fn = await startFunction(cluster, { definition, folder }, { port, server: proxy.url, environment });
+    const seen = typeof death === 'function' ? death : undefined;
+    proxy.arm(fn.running, typeof death === 'function' ? undefined : death);
+    await tick(fn.url);
+    await meanwhile?.(fn.url);
+    await waitUntil(`${definition.name} is amid its work`, async () => {
+      await tick(fn.url);
+      return proxy.struck() || (await seen?.()) === true;
+    });
+    await fn.running.stop();
+  }
+
+  /** Whoever dies does not answer. */
+  async function tick(url: URL): Promise<void> {
+    await send(url, binaryEvent({ type: 'dev.knative.sources.ping' })).catch(() => undefined);
+  }
+
+  function release({ name }: Definition): Promise<Ended> {
+    return runNode(['lib/cli/kube-reflex.ts', 'release', name, '--kubeconfig', cluster.site.kubeconfig], root);
+  }
+
+  it.each(cases.map((each, index) => [each.definition.name, each, index] as const))(
+    '%s, killed half-way, leaves by the documented order, and a second time finds nothing',
+    async (name, given, port) => {
+      await given.world();
+      const before = await view(given.paths);
+      const webhooks = await install(given);
+      await workUntilDeath(given, port);
+      const half = await view(given.paths);
+      for (const webhook of webhooks) {
+        await applyManifest(client, webhook);
+      }
+
+      const first = await release(given.definition);
+      const second = await release(given.definition);
+
+      expect(half).not.toEqual(before);
+      expect(first).toMatchObject({ code: 0 });
+      expect(second).toEqual({ code: 0, output: expect.stringContaining('there was nothing to take back') });
+      expect(withoutRestart(await view(given.paths))).toEqual(withoutRestart(before));
+      const stages = [
+        ...webhooks.map(({ kind, metadata }) => new RegExp(`delete ${kind} ${metadata.name}`)),
+        new RegExp(`delete Trigger ${namespace}/${name}`),
+        given.takesBack,
+        new RegExp(`delete Service ${namespace}/${name}\\b`),
+        given.forgets,
+      ].filter((stage) => stage !== undefined);
+      const places = stages.map((stage) => first.output.search(stage));
+      expect({ places, output: first.output }).toEqual({
+        places: places.toSorted((a, b) => a - b),
+        output: first.output,
+      });
+      expect(Math.min(...places)).toBeGreaterThan(0);
+    },
+  );
+});
+
+const restart = 'istio-rollout.kube-reflex.dev/restartedAt';
+
+/** The mark of a restart stays on the pod template: to remove it would replace every pod. */
+function withoutRestart(objects: readonly object[]): unknown {
+  return JSON.parse(JSON.stringify(objects), (key, value: object) =>
+    key === 'annotations' && Object.keys(value).join() === restart ? undefined : value,
+  );
+}
