@@ -1,23 +1,18 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import istioRollout from '../../functions/istio-rollout/index.ts';
-import type { Status } from '../../functions/istio-rollout/render.ts';
 import { injection } from '../../functions/istio-rollout/sandbox/inject.ts';
-import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
 import type { Pod } from '../../lib/kube/resource.ts';
-import type { AdmissionRequest, AdmissionResponse } from '../../lib/review/review.ts';
-import { createClient, type Client } from '../contract/api/client.ts';
+import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import { binaryEvent, send } from '../http.ts';
-import { startInjector, type Injector } from '../injector/injector.ts';
+import type { Injector } from '../injector/injector.ts';
+import { startArgo, type Argo } from './argo.ts';
 import { readAudit } from './audit.ts';
-import { startCluster, type Cluster } from './cluster.ts';
-import { installRights, startFunction, usernameOf, type RealFunction, type Shipped } from './function.ts';
+import type { Cluster } from './cluster.ts';
+import { startFunction, usernameOf, type RealFunction } from './function.ts';
 import { injectedInto } from './injection-oracle.ts';
-import { applyManifest, type AnyManifest } from './manifests.ts';
-import { addNodes } from './nodes.ts';
-import { rolloutDefinition } from './rollouts.ts';
+import { eager, finish, openRolloutSite, rowOf, shipped, tick, type RolloutSite } from './istio-rollout-site.ts';
+import { imageOf, patchOf, publish, startStandIn, tellOfUpgrade, type Answer } from './stand-in.ts';
 import { waitUntil } from './wait.ts';
 import {
   createNamespace,
@@ -32,23 +27,9 @@ import {
   type Workload,
 } from './workloads.ts';
 
-const shipped: Shipped = {
-  definition: istioRollout,
-  folder: join(import.meta.dirname, '../../functions/istio-rollout'),
-};
-const settings = {
-  ISTIOD_CONFIG_READ_DELAY: '1s',
-  COOLDOWN: '0s',
-  RECONCILE_PERIOD: '2s',
-  MAX_IN_FLIGHT: '100',
-  MAX_IN_FLIGHT_PER_NAMESPACE: '100',
-};
+const settings = { ...eager, RECONCILE_PERIOD: '2s' };
 const annotation = 'istio-rollout.kube-reflex.dev';
 const restarted = `${annotation}/restartedAt`;
-
-function imageOf(tag: string): string {
-  return `docker.io/istio/proxyv2:${tag}`;
-}
 
 /** A template whose pods begin with this proxy, whatever the control plane injects. */
 function fixed(image: string): Template {
@@ -63,15 +44,19 @@ const later: Readonly<Record<string, string>> = {
   variant: 'docker.io/istio/proxyv2:1.29.0-distroless',
 };
 
-function rewritten({ object }: AdmissionRequest): Omit<AdmissionResponse, 'uid'> | undefined {
-  const image = later[object?.metadata?.labels?.['app'] ?? ''];
+/** Another image for some, a refusal without a word for one, and nothing special for the others. */
+function rewritten({ object, dryRun }: AdmissionRequest): Answer | undefined {
+  const app = object?.metadata?.labels?.['app'] ?? '';
+  const image = later[app];
+  if (dryRun === true && app === 'refused') {
+    return { allowed: false };
+  }
   if (image === undefined || object === null) {
     return undefined;
   }
   const annotations = { ...object.metadata?.annotations, 'sidecar.istio.io/proxyImage': image };
   const pod: Pod = { ...object, metadata: { ...object.metadata, annotations } };
-  const patch = injection(pod, { revision: 'default', image });
-  return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
+  return patchOf(injection(pod, { revision: 'default', image }));
 }
 
 function deployment(namespace: string, name: string, more: Partial<Workload> = {}): Workload {
@@ -85,6 +70,7 @@ const cases = {
   onDelete: { ...deployment('shop', 'on-delete'), kind: 'StatefulSet' },
   windowed: deployment('shop', 'windowed'),
   evicted: deployment('shop', 'evicted'),
+  refused: deployment('shop', 'refused'),
   untagged: deployment('images', 'untagged', { template: fixed('registry:5000/istio/proxyv2') }),
   digested: deployment('images', 'digested', { template: fixed(`example.com/proxyv2:1@sha256:${'a'.repeat(64)}`) }),
   mirrored: deployment('images', 'mirrored', { template: fixed('docker.io/istio/proxyv2:1.29.0') }),
@@ -93,52 +79,30 @@ const cases = {
   wanted: deployment('quiet', 'wanted'),
 } as const satisfies Readonly<Record<string, Workload>>;
 
-const rollouts = '/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts';
-const rolloutTemplate = {
-  metadata: { labels: { app: 'canary' } },
-  spec: { containers: [{ name: 'app', image: 'app' }] },
-};
-
 /** Conditions end the waits; this is for a machine where nothing moves at all. */
 jest.setTimeout(600_000);
 
 describe('one upgrade, seen on the real API server', () => {
+  let site: RolloutSite;
   let cluster: Cluster;
   let client: Client;
   let injector: Injector;
+  let argo: Argo;
   let fn: RealFunction;
   let before: ReadonlyMap<string, number>;
 
-  async function tick(): Promise<void> {
-    expect((await send(fn.url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status).toBe(204);
+  async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
+    fn = await startFunction(cluster, shipped, { port: 0, environment: { ...settings, ...more } });
   }
 
-  async function status(): Promise<Status> {
-    return JSON.parse((await send(fn.url, { method: 'GET', path: '/status' })).body) as Status;
-  }
-
-  async function codeOf({
-    kind,
-    name,
-  }: Pick<Workload, 'name'> & { readonly kind: string }): Promise<string | undefined> {
-    return (await status()).workloads.find((row) => row.kind === kind && row.name === name)?.code;
-  }
-
-  /** Ticks until nothing is pending or under way; what waits for a person stays in the queue. */
-  async function finish(): Promise<void> {
-    await waitUntil('nothing is under way', async () => {
-      await playArgo();
-      await tick();
-      const { pending, counts, workloads } = await status();
-      return pending === undefined && counts.inflight === 0 && !workloads.some(({ code }) => code === 'Queued');
-    });
+  async function codeOf(workload: Pick<Workload, 'name'> & { readonly kind: string }): Promise<string | undefined> {
+    return (await rowOf(fn, workload))?.code;
   }
 
   async function upgrade(tag: string): Promise<void> {
     injector.behave({ image: imageOf(tag), answer: rewritten });
-    await applyManifest(client, injectorConfigMap({ revision: 'default', tag }) as AnyManifest);
-    const subject = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'istio-system', name: 'istio-sidecar-injector' };
-    await send(fn.url, binaryEvent({ type: 'dev.knative.apiserver.ref.update', ...subject }));
+    await publish(client, tag);
+    await tellOfUpgrade(fn);
     await pause(1_000);
   }
 
@@ -146,73 +110,31 @@ describe('one upgrade, seen on the real API server', () => {
     return ((await generations(client)).get(identify(workload)) ?? 0) - (before.get(identify(workload)) ?? 0);
   }
 
-  async function imagesOf({ kind, name }: Workload): Promise<readonly (string | undefined)[]> {
-    const mine = (await livePods(client)).filter(
-      ({ metadata, status: { phase } = {} }) =>
-        metadata?.labels?.['app'] === name && metadata.labels['kind'] === kind && phase !== 'Failed',
+  async function podsOf({ kind, name }: Workload): Promise<readonly Pod[]> {
+    return (await livePods(client)).filter(
+      ({ metadata }) => metadata?.labels?.['app'] === name && metadata.labels['kind'] === kind,
     );
-    return [...new Set(mine.map((pod) => injectedInto(pod)?.image))];
+  }
+
+  async function imagesOf(workload: Workload): Promise<readonly (string | undefined)[]> {
+    const running = (await podsOf(workload)).filter(({ status }) => status?.phase !== 'Failed');
+    return [...new Set(running.map((pod) => injectedInto(pod)?.image))];
   }
 
   async function annotate(workload: Workload, annotations: Readonly<Record<string, string>>): Promise<void> {
     await mergePatch(client, pathOfWorkload(workload), { metadata: { annotations } });
   }
 
-  /** What a kubelet that ran out of memory leaves behind: a pod of the present ReplicaSet that has failed. */
-  async function leaveEvictedPod(): Promise<void> {
-    const [pod] = (await livePods(client)).filter(({ metadata }) => metadata?.labels?.['app'] === 'evicted');
-    const { name = '', namespace = '' } = pod?.metadata ?? {};
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+  /** What a kubelet that ran out of memory leaves behind: a failed pod beside the one that takes its place. */
+  async function evictPod(): Promise<void> {
+    const [pod] = await podsOf(cases.evicted);
+    const path = `/api/v1/namespaces/${pod?.metadata?.namespace ?? ''}/pods/${pod?.metadata?.name ?? ''}/status`;
     await mergePatch(client, path, { status: { phase: 'Failed', reason: 'Evicted' } });
+    await waitUntil('another takes its place', async () => (await podsOf(cases.evicted)).length === 2);
     await settled(client, [cases.evicted]);
   }
 
-  async function addRollout(): Promise<void> {
-    await applyManifest(client, rolloutDefinition);
-    await waitUntil('the CRD is served', async () => (await client.call('GET', rollouts)).code === 200);
-    const body = {
-      apiVersion: 'argoproj.io/v1alpha1',
-      kind: 'Rollout',
-      metadata: { name: 'canary' },
-      spec: { replicas: 1, selector: { matchLabels: { app: 'canary' } }, template: rolloutTemplate },
-    };
-    expectCode(201, await client.call('POST', rollouts, { body }));
-    await playArgo();
-  }
-
-  /** What Argo's controller does: it replaces the pod of a Rollout that is to be restarted, and says so. */
-  async function playArgo(): Promise<void> {
-    const { metadata = {}, spec, status: known } = expectCode(200, await client.call('GET', `${rollouts}/canary`));
-    const { generation = 1, uid = '' } = metadata;
-    const { observedGeneration } = (known ?? {}) as { readonly observedGeneration?: string };
-    if (observedGeneration === String(generation)) {
-      return;
-    }
-    await client.call('DELETE', `/api/v1/namespaces/shop/pods/canary-${generation - 1}`);
-    const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', name: 'canary', uid, controller: true };
-    await addPod('canary', { name: `canary-${generation}`, ownerReferences: [owner] });
-    const restartedAt = spec?.['restartAt'];
-    const now = {
-      phase: 'Healthy',
-      observedGeneration: String(generation),
-      ...(restartedAt !== undefined && { restartedAt }),
-    };
-    await mergePatch(client, `${rollouts}/canary/status`, { status: now });
-  }
-
-  async function addPod(app: string, metadata: NonNullable<Pod['metadata']> = { name: app }): Promise<void> {
-    const body = { metadata: { ...metadata, labels: { app } }, spec: rolloutTemplate.spec };
-    expectCode(201, await client.call('POST', '/api/v1/namespaces/shop/pods', { body }));
-  }
-
-  beforeAll(async () => {
-    cluster = await startCluster({ parts: ['kube-controller-manager', 'kube-scheduler', 'kwok'] });
-    client = createClient(cluster.access);
-    injector = await startInjector({ image: imageOf('1.28.4') });
-    await addNodes(cluster, ['node-1']);
-    await createNamespace(client, 'istio-system', {});
-    await applyManifest(client, injectorConfigMap({ revision: 'default', tag: '1.28.4' }) as AnyManifest);
-    await applyManifest(client, revisionWebhooks('default', injector.clientConfig) as AnyManifest);
+  async function fill(): Promise<void> {
     for (const name of ['shop', 'images', 'quiet']) {
       await createNamespace(client, name, { 'istio-injection': 'enabled' });
     }
@@ -220,25 +142,32 @@ describe('one upgrade, seen on the real API server', () => {
       metadata: { annotations: { [`${annotation}/policy`]: 'ignore' } },
     });
     await createWorkloads(client, Object.values(cases));
-    await addPod('bare');
-    await addRollout();
+    const bare = { metadata: { name: 'bare' }, spec: { containers: [{ name: 'app', image: 'app' }] } };
+    expectCode(201, await client.call('POST', '/api/v1/namespaces/shop/pods', { body: bare }));
     await annotate(cases.wanted, { [`${annotation}/policy`]: 'auto' });
     await annotate(cases.windowed, { [`${annotation}/window`]: closedWindow() });
     await mergePatch(client, pathOfWorkload(cases.paused), { spec: { paused: true } });
     await mergePatch(client, pathOfWorkload(cases.onDelete), {
       spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
     });
-    await leaveEvictedPod();
-    await installRights(cluster, shipped);
-    fn = await startFunction(cluster, shipped, { port: 0, environment: settings });
-    await finish();
+  }
+
+  beforeAll(async () => {
+    site = await openRolloutSite();
+    ({ cluster, client } = site);
+    injector = await startStandIn(client, '1.28.4');
+    await fill();
+    argo = await startArgo(client);
+    await start();
+    await finish(fn, argo.play);
     before = await generations(client);
+    injector.behave({ image: imageOf('1.29.0') });
+    await evictPod(); // its replacement has the new proxy already
     await upgrade('1.29.0');
-    await finish();
+    await finish(fn, argo.play);
   });
   afterAll(async () => {
-    client.close();
-    await cluster.stop();
+    await site[Symbol.asyncDispose]();
     await injector.close();
   });
 
@@ -261,24 +190,33 @@ describe('one upgrade, seen on the real API server', () => {
     expect(await Promise.all([digested, variant].map(timesRestarted))).toEqual([1, 1]);
   });
 
-  it('IR-20 restarts once what has an evicted pod beside the new ones, however often one looks', async () => {
+  it('IR-18 leaves what the injector refuses without a word, and that alone', async () => {
+    expect(await codeOf(cases.refused)).toBe('ConfigInvalid');
+    expect(await timesRestarted(cases.refused)).toBe(0);
+  });
+
+  it('IR-20 never restarts for an evicted pod with the old proxy beside a new one, however often one looks', async () => {
     const scans = await fn.metric('kube_reflex_istio_rollout_scans_total');
     await waitUntil('three more scans', async () => {
-      await tick();
+      await tick(fn);
       return (await fn.metric('kube_reflex_istio_rollout_scans_total')) >= scans + 3;
     });
 
-    expect(await timesRestarted(cases.evicted)).toBe(1);
+    const pods = await podsOf(cases.evicted);
+    const images = pods.map((pod) => injectedInto(pod)?.image);
+    expect(new Set(pods.map(({ metadata }) => metadata?.labels?.['pod-template-hash'])).size).toBe(1);
+    expect(images.toSorted()).toEqual([imageOf('1.28.4'), imageOf('1.29.0')]);
+    expect(await timesRestarted(cases.evicted)).toBe(0);
   });
 
   it('IR-24 IR-25 reports what it may not restart, and restarts an Argo Rollout in its own way', async () => {
-    const { spec } = expectCode(200, await client.call('GET', `${rollouts}/canary`));
+    const { spec } = expectCode(200, await client.call('GET', argo.path));
 
     expect(await codeOf(cases.onDelete)).toBe('OnDelete');
     expect(await codeOf({ kind: 'Pod', name: 'bare' })).toBe('Unmanaged');
     expect(await timesRestarted(cases.onDelete)).toBe(0);
     expect(spec?.['restartAt']).toMatch(/^\d{4}-.*Z$/);
-    expect(spec?.['template']).toEqual(rolloutTemplate);
+    expect(spec?.['template']).toEqual(argo.template);
   });
 
   it('IR-35 heeds the policy of a namespace, and that of a workload before it', async () => {
@@ -289,7 +227,7 @@ describe('one upgrade, seen on the real API server', () => {
     const waiting = [await codeOf(cases.paused), await codeOf(cases.windowed)];
     await mergePatch(client, pathOfWorkload(cases.paused), { spec: { paused: false } });
     await waitUntil('it is restarted', async () => {
-      await tick();
+      await tick(fn);
       return (await imagesOf(cases.paused)).join() === imageOf('1.29.0');
     });
 
@@ -298,13 +236,13 @@ describe('one upgrade, seen on the real API server', () => {
   });
 
   it('IR-34 reports in a dry run and writes to no workload', async () => {
-    await finish();
+    await finish(fn, argo.play);
     await fn.running.stop();
-    fn = await startFunction(cluster, shipped, { port: 0, environment: { ...settings, DRY_RUN: 'true' } });
+    await start({ DRY_RUN: 'true' });
     const seen = readAudit(cluster).length;
     await upgrade('1.30.0');
     await waitUntil('it is reported', async () => {
-      await tick();
+      await tick(fn);
       return (await codeOf(cases.plain)) === 'Queued';
     });
 
@@ -321,18 +259,15 @@ describe('one upgrade, seen on the real API server', () => {
   it('IR-38 without its state it restarts nothing twice', async () => {
     before = await generations(client);
     await fn.running.stop();
-    fn = await startFunction(cluster, shipped, {
-      port: 0,
-      environment: { ...settings, MAX_IN_FLIGHT: '2', COOLDOWN: '15s' },
-    });
+    await start({ MAX_IN_FLIGHT: '2', COOLDOWN: '15s' });
     await waitUntil('the first is restarted', async () => {
-      await tick();
+      await tick(fn);
       return (await timesRestarted(cases.plain)) === 1;
     });
     const state = '/api/v1/namespaces/kube-reflex/configmaps/istio-rollout-state';
     expectCode(200, await client.call('DELETE', state));
     await waitUntil('all are new', async () => {
-      await tick();
+      await tick(fn);
       const images = await Promise.all([cases.plain, cases.namesake, cases.wanted].map(imagesOf));
       return new Set(images.flat()).size === 1 && images[0]?.[0] === imageOf('1.30.0');
     });
