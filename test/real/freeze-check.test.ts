@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import freezeCheck from '../../functions/freeze-check/index.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import type { Body, Reply } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import { callsOf, readAudit } from './audit.ts';
+import { readAudit } from './audit.ts';
 import { openFreezeSite, policies, type FreezeSite, type Person } from './freeze-site.ts';
-import { usernameOf, type RealFunction } from './function.ts';
-import { referenceManifests } from '../freeze-check/reference.ts';
-import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
+import type { RealFunction } from './function.ts';
+import { applyManifest, type AnyManifest } from './manifests.ts';
+import { refusedTo } from './rights.ts';
 import { waitFor, waitUntil } from './wait.ts';
 
 const patience = 180_000;
@@ -284,96 +285,6 @@ describe('freeze-check and the real API server', () => {
     return expectCode(200, await site.client.call('GET', `${cronJobs}/report`));
   }
 
-  it('FC-72 keeps the status as kubectl get shows it, and tells each turn once', async () => {
-    await site.freeze('shown');
-    await Promise.all([site.tick(events), site.tick(events)]);
-
-    const { body } = await site.client.call('GET', freezes, { headers: { accept: table } });
-    const { columnDefinitions = [], rows = [] } = body as unknown as Table;
-    const news = await site.client.call('GET', '/apis/events.k8s.io/v1/namespaces/default/events', {
-      query: { fieldSelector: 'regarding.name=shown' },
-    });
-
-    expect(columnDefinitions.map(({ name }) => name)).toEqual(['Name', 'Active', 'Start', 'End', 'Remaining', 'Age']);
-    expect(rows[0]?.cells.slice(0, 2)).toEqual(['shown', true]);
-    expect((news.body.items ?? []).map((event) => event.reason)).toEqual(['Activated']);
-  });
-
-  it('FC-75 takes the manifests that users of kube-freeze-operator have, unedited', async () => {
-    for (const manifest of referenceManifests) {
-      await apply(manifest);
-    }
-    const status = await site.tick(events);
-
-    const kept = await Promise.all(referenceManifests.map((manifest) => site.client.call('GET', pathOf(manifest))));
-    expect(status).toBe(204);
-    expect(kept.map(({ body }) => body.spec)).toEqual(referenceManifests.map(({ spec }) => spec));
-    expect(kept.map(({ body }) => readinessOf(body))).toEqual(referenceManifests.map(() => 'True'));
-  });
-
-  it.each([
-    ['an end before the start', { endTime: '2019-01-01T00:00:00Z' }, 'endTime must be after startTime'],
-    ['an unknown action', { rules: { deny: ['RESTART'] } }, 'Unsupported value: "RESTART"'],
-    ['no kinds at all', { target: { kinds: [] } }, 'should have at least 1 items'],
-    ['no target', { target: null }, 'spec.target: Required value'],
-  ])('refuses by schema a freeze with %s', async (_what, spec, message) => {
-    const body = {
-      apiVersion: 'freeze-operator.io/v1alpha1',
-      kind: 'ChangeFreeze',
-      metadata: { name: 'wrong' },
-      spec: {
-        startTime: '2020-01-01T00:00:00Z',
-        endTime: '2099-01-01T00:00:00Z',
-        target: { kinds: ['Deployment'] },
-        rules: { deny: ['ROLL_OUT'] },
-        ...spec,
-      },
-    };
-
-    const reply = await site.client.call('POST', freezes, { body });
-
-    expect(reply.code).toBe(422);
-    expect(reply.body.message).toContain(message);
-  });
-
-  it('FC-73 refuses a policy that can not be evaluated, in words that name the field', async () => {
-    const body = {
-      apiVersion: 'freeze-operator.io/v1alpha1',
-      kind: 'MaintenanceWindow',
-      metadata: { name: 'wrong' },
-      spec: {
-        timezone: 'Mars/Olympus',
-        mode: 'DenyOutsideWindows',
-        windows: [{ name: 'night', schedule: '0 22 * * *', duration: '4h' }],
-        target: { kinds: ['Deployment'] },
-        rules: { deny: ['ROLL_OUT'] },
-      },
-    };
-
-    const reply = await site.client.call('POST', `${policies}/maintenancewindows`, { body });
-
-    expect(reply.code).toBe(403);
-    expect(reply.body.message).toContain('spec.timezone: invalid timezone "Mars/Olympus"');
-  });
-
-  it('serves its kinds under short names, in a category', async () => {
-    const { body } = await site.client.call('GET', policies);
-    const { resources = [] } = body as unknown as { resources?: readonly ServedKind[] };
-
-    expect(
-      resources
-        .filter(({ name }) => !name.includes('/'))
-        .map(({ name, shortNames, categories, namespaced }) => ({ name, shortNames, categories, namespaced })),
-    ).toEqual(
-      expect.arrayContaining([
-        { name: 'changefreezes', shortNames: ['cf'], categories: ['freeze'], namespaced: false },
-        { name: 'maintenancewindows', shortNames: ['mw'], categories: ['freeze'], namespaced: false },
-        { name: 'freezeexceptions', shortNames: ['fex'], categories: ['freeze'], namespaced: false },
-      ]),
-    );
-    expect(resources.filter(({ name }) => name.endsWith('/status'))).toHaveLength(3);
-  });
-
   it('down under failurePolicy Fail: workloads wait, what repairs a cluster does not, and the way out is one command', async () => {
     await make('waiting');
     await webhook.running.stop();
@@ -398,40 +309,12 @@ describe('freeze-check and the real API server', () => {
     expect([vital.code, own.code, open.code]).toEqual([201, 201, 200]);
   });
 
-  it('makes only the calls that its rights are for, and is refused none', () => {
+  it('is refused nothing by the API server', () => {
     const audit = readAudit(site.cluster);
-    const accounts = (['events', 'webhook'] as const).map((part) => usernameOf('freeze-check', part));
-    const refused = audit.filter(
-      ({ user, responseStatus }) => accounts.includes(user.username) && responseStatus?.code === 403,
-    );
-    const [ofEvents = {}] = accounts.map((account) => callsOf(account, audit));
 
-    expect(refused.map(({ verb, requestURI }) => `${verb} ${requestURI}`)).toEqual([]);
-    expect(Object.keys(ofEvents).filter((call) => call.startsWith('watch '))).toEqual([]);
-    expect(Object.keys(ofEvents)).toEqual(
-      expect.arrayContaining(['list changefreezes', 'patch changefreezes/status', 'patch cronjobs', 'create events']),
-    );
+    expect([...refusedTo(freezeCheck, 'events', audit), ...refusedTo(freezeCheck, 'webhook', audit)]).toEqual([]);
   });
 });
-
-function readinessOf({ status }: Body): string | undefined {
-  const { conditions = [] } = (status ?? {}) as { conditions?: readonly { type: string; status: string }[] };
-  return conditions.find(({ type }) => type === 'Ready')?.status;
-}
-
-const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-
-interface Table {
-  readonly columnDefinitions?: readonly { readonly name: string }[];
-  readonly rows?: readonly { readonly cells: readonly unknown[] }[];
-}
-
-interface ServedKind {
-  readonly name: string;
-  readonly shortNames?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly namespaced?: boolean;
-}
 
 function deployment(name: string, metadata: object = {}): object {
   const containers = [{ name: 'main', image: `${name}:1` }];
