@@ -19,6 +19,7 @@ export interface Request {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** Reading them may use them up, as `skim` does: then `body` says nothing any more either. */
   readonly bytes: Buffer;
   /** The same as text, decoded where somebody wants it. */
   readonly body: string;
