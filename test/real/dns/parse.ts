@@ -3,8 +3,8 @@ import type { CoreDnsPart, DnsSite, Place } from './site.ts';
 
 /** Texts that one process reads at a time. */
 const atOnce = 400;
-/** Blocks of our own need a port for each text: their zones are the hosts, which many texts have. */
-const portsAtOnce = 60;
+/** Blocks of our own need a port for each text: their zones are the hosts, which many texts have. A run has 60 ports. */
+const portsAtOnce = 50;
 
 /** What CoreDNS says when it is started with texts that it does not take; undefined when it takes all. */
 export async function refusalOf(
