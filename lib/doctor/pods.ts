@@ -15,13 +15,20 @@ export async function checkPulse(
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
+  /** A pod that hangs must not hide what there is to say about all the others. */
   async function askPod(pod: string): Promise<Vitals | Found> {
     const path = `/api/v1/namespaces/${namespace}/pods/${pod}:8080/proxy/metrics`;
-    const { status, body } = await transport.send({ method: 'GET', path, accept: 'text/plain' });
-    const vitals = status === 200 ? vitalsOf(body, { name, who: `pod ${pod}` }) : undefined;
-    const message = `the metrics of pod ${pod} could not be read (${status})`;
-    const fix = status === 403 ? 'look as somebody who may get pods/proxy' : `kubectl -n ${namespace} logs ${pod}`;
-    return vitals ?? { check, state: 'unknown', message, fix };
+    const look = `kubectl -n ${namespace} logs ${pod}`;
+    try {
+      const { status, body } = await transport.send({ method: 'GET', path, accept: 'text/plain' });
+      const vitals = status === 200 ? vitalsOf(body, { name, who: `pod ${pod}` }) : undefined;
+      const message = `the metrics of pod ${pod} could not be read (${status})`;
+      const fix = status === 403 ? 'look as somebody who may get pods/proxy' : look;
+      return vitals ?? { check, state: 'unknown', message, fix };
+    } catch (error) {
+      const message = `pod ${pod} does not answer: ${(error as Error).message}`;
+      return { check, state: 'error', message, fix: `${look}; or something keeps the API server from it` };
+    }
   }
 
   return orUnknown(check, async () => {

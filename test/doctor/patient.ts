@@ -26,8 +26,8 @@ export interface Cluster extends AsyncDisposable {
 export interface Looking {
   /** Who looks. Default: the admin. */
   readonly user?: string;
-  /** What each pod would answer to whoever asks for its metrics through the API server. */
-  readonly metrics?: Readonly<Record<string, string>>;
+  /** What each pod would answer to whoever asks for its metrics through the API server, or who is asked in its place. */
+  readonly metrics?: Readonly<Record<string, string | Transport['send']>>;
 }
 
 export async function openCluster(): Promise<Cluster> {
@@ -89,12 +89,15 @@ function actingAs(user: string, { kubeconfig }: Sandbox): ReturnType<typeof kube
 }
 
 /** The sandbox has no pods behind its API; whoever asks one for its metrics is answered here. */
-function withMetrics(transport: Transport, metrics: Readonly<Record<string, string>>): Transport {
+function withMetrics(transport: Transport, metrics: NonNullable<Looking['metrics']>): Transport {
   return {
     ...transport,
     send: async (request: Request): Promise<Answer> => {
       const [, pod = ''] = /\/pods\/([^/:]+):8080\/proxy\/metrics$/.exec(request.path) ?? [];
       const body = metrics[pod];
+      if (typeof body === 'function') {
+        return body(request);
+      }
       return body === undefined
         ? transport.send(request)
         : { status: 200, headers: {}, body, bytes: Buffer.from(body), sentBytes: 0, receivedBytes: body.length };

@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { isHealthy } from '../../lib/doctor/finding.ts';
+import { createTransport } from '../../lib/kube/transport.ts';
 import { knative, renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { labelsOf, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { renderShared } from '../../lib/manifests/shared.ts';
@@ -189,6 +193,27 @@ describe('the doctor of a function on Knative', () => {
       expect(isHealthy(findings)).toBe(state === 'warning');
     },
   );
+
+  it('tells a pod that hangs, and judges everything else', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const server = new URL(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const hung = createTransport(() => Promise.resolve({ server, tls: {}, headers: {} }), { deadlineMs: 50 });
+
+    const findings = await cluster.findings({ metrics: { 'host-census-1': hung.send } });
+    hung.close();
+    silent.close();
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
+      expect.objectContaining({
+        check: 'last success',
+        state: 'error',
+        message: expect.stringMatching(/^pod host-census-1 does not answer: .*no answer in time/),
+        fix: expect.stringContaining(`kubectl -n ${namespace} logs host-census-1`),
+      }),
+    ]);
+    expect(findings.length).toBeGreaterThan(5);
+  });
 
   it('is content with a shared source that watches more than it needs', async () => {
     const more = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' };
