@@ -1,16 +1,18 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { applications } from '../../functions/freeze-check/hold/application.ts';
+import { applications, type Application } from '../../functions/freeze-check/hold/application.ts';
+import freezeCheck from '../../functions/freeze-check/index.ts';
 import { changeFreezes } from '../../functions/freeze-check/policy.ts';
 import { findFunctions } from '../../lib/cli/functions.ts';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
-import { configMaps, namespaces, type ConfigMap } from '../../lib/kube/resource.ts';
+import { configMaps, events, namespaces, type ConfigMap } from '../../lib/kube/resource.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { openWorld as openDns } from '../coredns-sync/world.ts';
 import { application, freeze, namespaceNamed, pausing } from '../freeze-check/objects.ts';
-import { openWorld as openFreezes } from '../freeze-check/world.ts';
+import { lasting, openWorld as openFreezes, type World as Freezes } from '../freeze-check/world.ts';
 import { World as MeshWorld } from '../istio-rollout/world.ts';
 import { openWorld as openPools } from '../node-affinity-mutate/world.ts';
+import { leaving } from './cluster.ts';
 
 const { namespace } = standardSite;
 const opened: (() => PromiseLike<unknown>)[] = [];
@@ -52,14 +54,7 @@ const keepers: Readonly<Record<string, () => Promise<Keeper>>> = {
     };
   },
   'freeze-check': async () => {
-    const world = await openFreezes({ at: '2026-12-25T11:00:00Z', kinds: [applications] });
-    opened.push(() => world.close());
-    await world.create(namespaces, namespaceNamed('argocd', {}));
-    await world.create(applications, application('shop', { prune: true }));
-    const times = ['2026-12-24T00:00:00Z', '2026-12-26T00:00:00Z'] as const;
-    await world.create(changeFreezes, freeze('holiday', times, { behavior: pausing }));
-    const { tick } = await world.replica();
-    await tick();
+    const { world, tick } = await paused();
     return {
       sandbox: world.sandbox,
       tick,
@@ -99,6 +94,41 @@ const keepers: Readonly<Record<string, () => Promise<Keeper>>> = {
   },
 };
 
+interface Paused {
+  readonly world: Freezes;
+  readonly tick: () => Promise<number>;
+  /** The Application as it was before. */
+  readonly made: Application;
+}
+
+/** An Application that a freeze has paused. */
+async function paused(): Promise<Paused> {
+  const world = await openFreezes({ at: '2026-12-25T11:00:00Z', kinds: [applications] });
+  opened.push(() => world.close());
+  await world.create(namespaces, namespaceNamed('argocd', {}));
+  const made = await world.create(applications, application('shop', { prune: true }));
+  const times = ['2026-12-24T00:00:00Z', '2026-12-26T00:00:00Z'] as const;
+  await world.create(changeFreezes, freeze('holiday', times, { behavior: pausing }));
+  const { tick } = await world.replica();
+  await tick();
+  return { world, tick, made };
+}
+
+/** The same after somebody took away all that is noted on it. */
+async function stripped(): Promise<Paused> {
+  const found = await paused();
+  await found.world.edit(applications, { name: 'shop', namespace: 'argocd' }, ({ metadata, ...rest }) => {
+    const { annotations: _annotations, ...others } = metadata ?? {};
+    return { ...rest, metadata: others };
+  });
+  return found;
+}
+
+function endFreeze(world: Freezes, tick: () => Promise<number>): Promise<number> {
+  world.turnTo('2026-12-26T00:00:00Z');
+  return tick();
+}
+
 interface Keeper {
   readonly sandbox: Sandbox;
   /** Wakes the function; the status of its answer. */
@@ -111,9 +141,9 @@ interface Keeper {
 const rollback = {
   // Caches, which answer for what they have not got by looking.
   'coredns-sync': 'looks at everything anew',
-  // The objects themselves say the same, unless somebody took that away.
-  'freeze-check': 'looks at everything anew',
   'node-affinity-mutate': 'looks at everything anew',
+  // Nothing else may tell what Applications were before.
+  'freeze-check': 'refuses to touch it',
   // Restarts are in flight by it.
   'istio-rollout': 'refuses to touch it',
 } as const;
@@ -161,17 +191,52 @@ describe('the state of a release', () => {
     },
   );
 
-  it('istio-rollout refuses to touch one of a later release, and works again once it is gone', async () => {
-    const { sandbox, tick, withVersion } = await opener('istio-rollout')();
-    const later = await rewrite(sandbox, 'istio-rollout', (data) => withVersion(data, 2));
+  it.each(Object.entries(rollback).filter(([, does]) => does === 'refuses to touch it'))(
+    '%s refuses to touch one of a later release, and works again once it is gone',
+    async (name) => {
+      const { sandbox, tick, withVersion } = await opener(name)();
+      const later = await rewrite(sandbox, name, (data) => withVersion(data, 2));
 
-    const refused = await tick();
-    const kept = stateOf(sandbox, 'istio-rollout').data;
-    await sandbox.api.remove(configMaps, { name: 'istio-rollout-state', namespace });
+      const refused = await tick();
+      const kept = stateOf(sandbox, name).data;
+      await sandbox.api.remove(configMaps, { name: `${name}-state`, namespace });
 
-    expect(refused).toBe(503);
-    expect(kept).toEqual(later);
-    expect(await tick()).toBe(204);
+      expect(refused).toBe(503);
+      expect(kept).toEqual(later);
+      expect(await tick()).toBe(204);
+    },
+  );
+
+  describe('of freeze-check by which Applications are held that somebody stripped of their marks', () => {
+    it('is kept over a rollback, which holds and gives back no Application, and gives them back going forward again', async () => {
+      const { world, tick, made } = await stripped();
+      const before = stateOf(world.sandbox, 'freeze-check').data ?? {};
+      const later = await rewrite(world.sandbox, 'freeze-check', (data) => ({ ...data, schema: '2' }));
+      const late = await world.create(applications, application('late', { prune: true }));
+      const [held, over] = [await tick(), await endFreeze(world, tick)];
+      const kept = stateOf(world.sandbox, 'freeze-check').data;
+      const untouched = world.get(applications, 'late', 'argocd');
+      const told = world.sandbox.api.list(events) as readonly { readonly reason?: string; readonly note?: string }[];
+      await rewrite(world.sandbox, 'freeze-check', () => before);
+      await tick();
+
+      expect([held, over, kept]).toEqual([503, 503, later]);
+      expect(lasting(untouched)).toEqual(lasting(late));
+      expect(told.filter(({ reason }) => reason === 'GitOpsReconcileFailed').map(({ note }) => note)).toEqual([
+        expect.stringContaining('freeze-check-state was written by a later release'),
+      ]);
+      expect(lasting(world.get(applications, 'shop', 'argocd'))).toEqual(lasting(made));
+    });
+
+    it('is kept and named by an earlier release that leaves', async () => {
+      const { world } = await stripped();
+      const later = await rewrite(world.sandbox, 'freeze-check', (data) => ({ ...data, schema: '2' }));
+
+      const { remains } = await leaving(world.sandbox, freezeCheck, { patienceMs: 0 });
+
+      expect(remains).toEqual([expect.stringContaining('freeze-check-state was written by a later release')]);
+      expect(stateOf(world.sandbox, 'freeze-check').data).toEqual(later);
+    });
   });
 });
 

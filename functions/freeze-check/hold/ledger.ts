@@ -1,3 +1,4 @@
+import { Failure } from '../../../lib/function/failure.ts';
 import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
 import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
@@ -7,7 +8,7 @@ import type { Candidates, Place } from './sources.ts';
 
 export const stateName = 'freeze-check-state';
 
-/** What else is in the ConfigMap is of another release: then what is marked on the objects counts alone. */
+/** Where there is less, or something else, what is marked on the objects counts alone. */
 const schema = '1';
 
 /** The marks of one object, kept apart from it. */
@@ -30,8 +31,13 @@ export interface Ledger {
 
 export const emptyLedger: Ledger = { object: undefined, entries: new Map() };
 
+/** What a later release wrote may tell of objects that nothing else tells of: that throws, and nothing of it is touched. */
 export function readLedger(object: ConfigMap | undefined): Ledger {
   const { schema: found, ...texts } = object?.data ?? {};
+  if (Number(found) > Number(schema)) {
+    const wish = 'install that release again and let it give everything back, or delete the ConfigMap';
+    throw new Failure('unavailable', `${stateName} was written by a later release (schema ${found}): ${wish}`);
+  }
   const read = found === schema ? Object.entries(texts).flatMap(([uid, text]) => entryIn(uid, text)) : [];
   return { object, entries: new Map(read) };
 }

@@ -72,7 +72,7 @@ async function findLedger(kube: Kube, namespace: string, kinds: readonly HeldKin
   if (!kinds.some(({ losesMarks }) => losesMarks === true)) {
     return emptyLedger;
   }
-  return kube.get(configMaps, { name: stateName, namespace }).then(readLedger, asFailure);
+  return kube.get(configMaps, { name: stateName, namespace }).then(readLedger).catch(asFailure);
 }
 
 function isHeld(kind: HeldKind, object: KubeObject): boolean {
