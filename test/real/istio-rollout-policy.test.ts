@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { confinement } from '../../functions/istio-rollout/policy.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
-import { createClient, type Client, type Reply } from '../contract/api/client.ts';
+import { bookkeeping } from '../../functions/istio-rollout/names.ts';
+import { createClient, type Client, type Method, type Reply } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { startCluster, type Cluster } from './cluster.ts';
-import { usernameOf } from './function.ts';
+import { installationOf, installRights, usernameOf } from './function.ts';
+import { shipped } from './istio-rollout-site.ts';
 import { applyManifest } from './manifests.ts';
 import { rolloutDefinition } from './rollouts.ts';
 import { waitUntil } from './wait.ts';
 
 const restart = 'istio-rollout.kube-reflex.dev/restartedAt';
-const attempts = 'istio-rollout.kube-reflex.dev/attempts';
+const notes = Object.fromEntries(Object.values(bookkeeping).map((note) => [note, '1']));
 const at = '2026-01-02T03:04:05Z';
 
-/** Every right there is: what is refused now is refused by the policy alone. */
-const asAccount = {
-  'impersonate-user': usernameOf('istio-rollout', 'events'),
-  'impersonate-group': 'system:masters',
-};
+/** With the rights that it ships with. */
+const asShipped = { 'impersonate-user': usernameOf('istio-rollout', 'events') };
+
+/** With every right there is: what is refused now is refused by the policy alone. */
+const asAccount = { ...asShipped, 'impersonate-group': 'system:masters' };
 
 const pathOf: Readonly<Record<string, string>> = {
   deployments: '/apis/apps/v1/namespaces/default/deployments',
@@ -43,12 +43,12 @@ describe('the shipped policy on the real API server', () => {
     cluster = await startCluster();
     client = createClient(cluster.access);
     await applyManifest(client, rolloutDefinition);
-    for (const manifest of confinement({
-      namespace: standardSite.namespace,
-      restartAnnotation: restart,
-      bookkeeping: [attempts],
-    })) {
-      await applyManifest(client, manifest);
+    await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'istio-system' } });
+    await installRights(cluster, shipped);
+    for (const manifest of installationOf(shipped.definition)) {
+      if (manifest.kind.startsWith('ValidatingAdmissionPolicy')) {
+        await applyManifest(client, manifest);
+      }
     }
     await waitUntil('the CRD is served', async () => (await call('GET', pathOf['rollouts'])).code === 200);
     for (const plural of Object.keys(pathOf)) {
@@ -88,7 +88,7 @@ describe('the shipped policy on the real API server', () => {
     'lets a restart of %s with its bookkeeping pass',
     async (plural) => {
       const patched = await patchAs(plural, {
-        metadata: { annotations: { [attempts]: '1' } },
+        metadata: { annotations: notes },
         spec: { template: { metadata: { annotations: { [restart]: at } } } },
       });
 
@@ -98,7 +98,7 @@ describe('the shipped policy on the real API server', () => {
 
   it('lets restartAt of an Argo Rollout pass, and nothing of its template', async () => {
     const passed = await patchAs('rollouts', {
-      metadata: { annotations: { [attempts]: '1' } },
+      metadata: { annotations: notes },
       spec: { restartAt: at },
     });
     const refused = await patchAs('rollouts', { spec: { template: { metadata: { annotations: { [restart]: at } } } } });
@@ -110,8 +110,8 @@ describe('the shipped policy on the real API server', () => {
     { what: 'an image', body: { spec: { template: { spec: { containers: [{ name: 'web', image: 'evil:1' }] } } } } },
     { what: 'a service account', body: { spec: { template: { spec: { serviceAccountName: 'admin' } } } } },
     { what: 'replicas', body: { spec: { replicas: 0 } } },
-    { what: 'a rollout that is paused', body: { spec: { paused: true } } },
     { what: 'a field that was absent', body: { spec: { minReadySeconds: 3 } } },
+    { what: 'the length of its history', body: { spec: { revisionHistoryLimit: 3 } } },
     {
       what: 'a label of the template',
       body: { spec: { template: { metadata: { labels: { app: 'web', more: 'x' } } } } },
@@ -139,11 +139,59 @@ describe('the shipped policy on the real API server', () => {
       what: 'an owner',
       body: { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'b' }] } },
     },
+    {
+      what: 'another key beside its own in one change',
+      body: {
+        metadata: { annotations: notes },
+        spec: { template: { metadata: { annotations: { [restart]: at, 'example.test/more': 'x' } } } },
+      },
+    },
   ])('refuses to change $what', async ({ body }) => {
-    const { code, body: status } = await patchAs('deployments', body);
+    // A DaemonSet has no replicas: what the API server does not know is no change.
+    const kinds = ['deployments', 'statefulsets', ...('replicas' in (body.spec ?? {}) ? [] : ['daemonsets'])];
+    const replies = await Promise.all(kinds.map((plural) => patchAs(plural, body)));
 
-    expect(code).toBe(403);
-    expect(status.message).toContain('istio-rollout is confined');
+    expect(replies.map(({ code, body: { message } }) => [code, message])).toEqual(
+      kinds.map(() => [403, expect.stringContaining('istio-rollout is confined')]),
+    );
+  });
+
+  it.each([
+    { what: 'pausing a Deployment', plural: 'deployments', body: { spec: { paused: true } } },
+    { what: 'replicas of an Argo Rollout', plural: 'rollouts', body: { spec: { replicas: 0 } } },
+    { what: 'a label of an Argo Rollout', plural: 'rollouts', body: { metadata: { labels: { app: 'other' } } } },
+  ])('refuses $what', async ({ plural, body }) => {
+    expect((await patchAs(plural, body)).code).toBe(403);
+  });
+
+  it.each<{ readonly method: Method; readonly path: string; readonly body?: object }>([
+    { method: 'POST', path: '/apis/apps/v1/namespaces/default/deployments', body: workload },
+    { method: 'PUT', path: '/apis/apps/v1/namespaces/default/deployments/web', body: workload },
+    { method: 'DELETE', path: '/apis/apps/v1/namespaces/default/deployments/web' },
+    {
+      method: 'PATCH',
+      path: '/apis/apps/v1/namespaces/default/deployments/web/scale',
+      body: { spec: { replicas: 0 } },
+    },
+    { method: 'PATCH', path: '/apis/apps/v1/namespaces/default/deployments/web/status', body: {} },
+    { method: 'PATCH', path: '/apis/apps/v1/namespaces/default/replicasets/web', body: {} },
+    { method: 'POST', path: '/api/v1/namespaces/default/pods', body: {} },
+    { method: 'DELETE', path: '/api/v1/namespaces/default/pods/web' },
+    { method: 'POST', path: '/api/v1/namespaces/default/pods/web/eviction', body: {} },
+    { method: 'PATCH', path: '/api/v1/namespaces/default', body: {} },
+    { method: 'PATCH', path: '/api/v1/namespaces/istio-system/configmaps/istio-sidecar-injector', body: {} },
+    { method: 'PATCH', path: '/api/v1/namespaces/kube-reflex/configmaps/another', body: {} },
+    { method: 'GET', path: '/api/v1/namespaces/kube-reflex/secrets' },
+    { method: 'PATCH', path: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/any', body: {} },
+    {
+      method: 'DELETE',
+      path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/kube-reflex-istio-rollout',
+    },
+  ])('has no right to $method $path', async ({ method, path, body }) => {
+    const headers = { ...asShipped, ...(method === 'PATCH' && { 'content-type': 'application/merge-patch+json' }) };
+    const { code, body: status } = await api().call(method, path, { headers, ...(body && { body }) });
+
+    expect([code, status.message]).toEqual([403, expect.stringContaining('cannot')]);
   });
 
   it('leaves everybody else alone', async () => {
