@@ -4,12 +4,17 @@ import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { startShipped, type Shipped } from '../coredns-sync/shipped.ts';
 import { ingressOf } from '../coredns-sync/world.ts';
 import { binaryEvent, send } from '../http.ts';
-import { median, type Figure } from './measure/figure.ts';
+import { median, type Bar, type Figure } from './measure/figure.ts';
 
 export const about = 'coredns-sync with 1,000 and 20,000 Ingresses: what one more Ingress costs, and a full pass';
 
 const sizes = [1000, 20_000] as const;
 const events = 200;
+/**
+ * What an event costs the Go operator coredns-ingress-sync at 20,000 Ingresses, measured once, and on a real API server: that
+ * takes longer to answer than the sandbox here, so that only a large distance says something.
+ */
+const peer = { ms: 232, cpuMs: 199 } as const;
 /** Full passes of one process: the garbage of one must not add up with that of the next. */
 const passes = 5;
 
@@ -23,21 +28,14 @@ interface Measured {
 
 export async function run(): Promise<readonly Figure[]> {
   const [small, large] = [await measure(sizes[0]), await measure(sizes[1])];
+  const [middles, slowest] = [[large, small].map(({ ms }) => median(ms)), [large, small].map(({ ms }) => p99(ms))];
   return [
-    {
-      what: 'event to committed rules, median: 20,000 against 1,000',
-      value: median(large.ms) / median(small.ms),
-      unit: '×',
-      bar: { atMost: 1.5 },
-      measured: `${latency(large)} at 20,000; ${latency(small)} at 1,000`,
-    },
-    {
-      what: 'CPU of an event: 20,000 against 1,000',
-      value: large.cpuMs / small.cpuMs,
-      unit: '×',
-      bar: { atMost: 1.5 },
-      measured: `${large.cpuMs.toFixed(1)} ms at 20,000, ${small.cpuMs.toFixed(1)} ms at 1,000`,
-    },
+    flat('event to committed rules, median', middles, 'ms', { atMost: 1.5 }),
+    flat('event to committed rules, p99', slowest, 'ms'),
+    flat('CPU of an event', [large.cpuMs, small.cpuMs], 'ms', { atMost: 1.5 }),
+    flat('KiB moved by an event', [large.kib, small.kib], 'KiB', { atMost: 1.5 }),
+    againstPeer('event to committed rules at 20,000, median', median(large.ms), peer.ms, 0.25),
+    againstPeer('CPU of an event at 20,000', large.cpuMs, peer.cpuMs, 0.1),
     count('calls of an event at 20,000', large.calls, 8, `${small.calls.toFixed(1)} at 1,000`),
     count('KiB moved by an event at 20,000', large.kib, 256, `${small.kib.toFixed(0)} KiB at 1,000`),
     {
@@ -50,9 +48,29 @@ export async function run(): Promise<readonly Figure[]> {
   ];
 }
 
-function latency({ ms }: Measured): string {
-  const sorted = ms.toSorted((a, b) => a - b);
-  return `p50 ${median(ms).toFixed(1)} ms, p99 ${(sorted[Math.floor(sorted.length * 0.99)] ?? 0).toFixed(1)} ms`;
+function p99(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? Number.NaN;
+}
+
+/** What should cost the same whatever the cluster holds. */
+function flat(what: string, [large = NaN, small = NaN]: readonly number[], of: 'ms' | 'KiB', bar?: Bar): Figure {
+  return {
+    what: `${what}: 20,000 against 1,000`,
+    value: large / small,
+    unit: '×',
+    ...(bar === undefined ? {} : { bar }),
+    measured: `${large.toFixed(1)} / ${small.toFixed(1)} ${of}`,
+  };
+}
+
+function againstPeer(what: string, own: number, itsMs: number, atMost: number): Figure {
+  return {
+    what: `${what}: against the Go operator`,
+    value: own / itsMs,
+    unit: '×',
+    bar: { atMost },
+    measured: `${own.toFixed(1)} ms (≤ ${(itsMs * atMost).toFixed(1)}) / ${itsMs} ms`,
+  };
 }
 
 function count(what: string, value: number, atMost: number, measured: string): Figure {
