@@ -11,20 +11,22 @@ export interface Patient {
   readonly now: Date;
 }
 
-/** What may not be read is not judged. */
-export async function orUnknown(check: string, examine: () => Promise<Found[]>): Promise<Found[]> {
+/** What may not be read is not judged; anything else that the API server refuses is itself something wrong. */
+export async function orRefusal(check: string, examine: () => Promise<Found[]>): Promise<Found[]> {
   try {
     return await examine();
   } catch (error) {
     if (isRefusal(error)) {
-      return [{ check, state: 'unknown', message: error.message, fix: wayOut(error) }];
+      return [{ check, message: error.message, ...verdict(error) }];
     }
     throw error;
   }
 }
 
-function wayOut({ code }: Refusal): string {
-  return code === 403 ? 'look as somebody who has this right' : 'look again once the API server answers this';
+function verdict(refusal: Refusal): Pick<Found, 'state' | 'fix'> {
+  return isForbidden(refusal)
+    ? { state: 'unknown', fix: 'look as somebody who has this right' }
+    : { state: 'error', fix: 'look again once the API server answers this' };
 }
 
 /** `undefined` where it may not be read. */
@@ -32,11 +34,15 @@ export async function readable<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
   } catch (error) {
-    if (isRefusal(error)) {
+    if (isRefusal(error) && isForbidden(error)) {
       return undefined;
     }
     throw error;
   }
+}
+
+function isForbidden({ code }: Refusal): boolean {
+  return code === 401 || code === 403;
 }
 
 /** By name: in an image the doctor is a file of its own, with classes of its own. */

@@ -7,7 +7,7 @@ import { standardScaling } from '../manifests/service.ts';
 import type { FunctionSettings } from '../settings.ts';
 import { inParallel } from '../work/in-parallel.ts';
 import { isHealthy, tableOf, type Finding, type Found } from './finding.ts';
-import { orUnknown } from './look.ts';
+import { orRefusal } from './look.ts';
 import { examinePulse, vitalsOf } from './pulse.ts';
 import { examineRights, questionsOf, width, type Question } from './rights.ts';
 import { checkWebhooks } from './webhooks.ts';
@@ -93,7 +93,7 @@ async function checkRights(
   { kube, namespace }: { readonly kube: Kube; readonly namespace: string },
 ): Promise<Found[]> {
   const account = 'this account';
-  return orUnknown(`rights of ${account}`, async () => {
+  return orRefusal(`rights of ${account}`, async () => {
     const questions = questionsOf(permissions, namespace);
     return [examineRights(account, await inParallel(width, questions, (question) => ask(question, kube)))];
   });

@@ -84,6 +84,11 @@ const source = shipped('ApiServerSource', /own|host-census/);
 const watching = shared.find(({ kind }) => kind === 'ApiServerSource') ?? source;
 const trigger = shipped('Trigger');
 
+function refuse({ faults }: Cluster['sandbox'], resource: string, status: 429 | 500): Promise<void> {
+  faults.add({ resource, effect: { do: 'refuse', status, message: 'too busy' } });
+  return Promise.resolve();
+}
+
 const breaks: readonly Break[] = [
   {
     what: 'a source that is not ready',
@@ -162,6 +167,16 @@ const breaks: readonly Break[] = [
       await remove(kind ?? trigger);
     },
     row: { check: /^PingSource /, message: 'the cluster has no kind PingSource of sources.knative.dev' },
+  },
+  {
+    what: 'an API server that is overloaded',
+    spoil: ({ sandbox }) => refuse(sandbox, 'endpointslices', 429),
+    row: { check: 'replicas of host-census-webhook', message: /too busy/ },
+  },
+  {
+    what: 'an API server that fails to read',
+    spoil: ({ sandbox }) => refuse(sandbox, 'secrets', 500),
+    row: { check: /^certificate of /, message: /too busy/ },
   },
 ];
 
