@@ -1,16 +1,19 @@
 import type { Definition } from '../function/define.ts';
 import { pods } from '../kube/resource.ts';
 import { labelsOf } from '../manifests/manifest.ts';
+import { standardScaling } from '../manifests/service.ts';
 import type { Found } from './finding.ts';
 import { orRefusal, type Patient } from './look.ts';
 import { examinePulse, vitalsOf, type Vitals } from './pulse.ts';
 
 /** Asks every pod of the function through the API server, as a laptop has no other way to it. */
 export async function checkPulse(
-  { name, tick }: Pick<Definition, 'name' | 'tick'>,
+  { name, tick, scaling }: Pick<Definition, 'name' | 'tick' | 'scaling'>,
   { kube, transport, namespace, now }: Patient,
 ): Promise<Found[]> {
   const check = 'last success';
+  // A pod that is gone by now may have got the last ones.
+  const { maxScale: sharing } = { ...standardScaling, ...scaling };
   const labelSelector = Object.entries(labelsOf(name, 'events'))
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
@@ -39,9 +42,10 @@ export async function checkPulse(
     }
     const told = await Promise.all(items.map(({ metadata }) => askPod(metadata?.name ?? '')));
     const processes = told.filter((each) => 'who' in each);
+    const partial = processes.length < told.length;
     return [
       ...told.filter((each) => 'check' in each),
-      ...(processes.length === 0 ? [] : examinePulse(processes, { schedule: tick?.schedule, now })),
+      ...(processes.length === 0 ? [] : examinePulse(processes, { schedule: tick?.schedule, now, sharing, partial })),
     ];
   });
 }

@@ -45,6 +45,12 @@ describe('ticks', () => {
     expect(found('ticks', [process('a', { tick: 26 })], 2)).toMatchObject({ state: 'error' });
   });
 
+  it('does not judge where somebody could not be looked at who may have got them', () => {
+    const rows = examinePulse([process('a', { tick: 60 })], { schedule, now, partial: true });
+
+    expect(rows).toContainEqual(expect.objectContaining({ check: 'ticks', state: 'unknown' }));
+  });
+
   it('are not expected where there are none', () => {
     const checks = examinePulse([process('a', {})], { schedule: undefined, now }).map(({ check }) => check);
 

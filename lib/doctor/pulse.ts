@@ -17,6 +17,8 @@ export interface Pulse {
   readonly now: Date;
   /** Among how many processes ticks are shared of which only some are looked at. */
   readonly sharing?: number;
+  /** Some process could not be looked at: it may be the one that gets them all. */
+  readonly partial?: boolean;
 }
 
 /** `undefined` where the text is not what a function of that name shows. */
@@ -53,7 +55,7 @@ function examineTicks(processes: readonly Vitals[], pulse: Pulse): Found {
   }
   const started = Math.min(...processes.map((each) => each.started));
   const message = last === 0 ? `none since its start ${ago(started, pulse)}` : `none since ${ago(last, pulse)}`;
-  return started > expected
+  return started > expected || pulse.partial === true
     ? { check, state: 'unknown', message }
     : {
         check,

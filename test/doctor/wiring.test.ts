@@ -188,6 +188,12 @@ describe('the doctor of a function on Knative', () => {
     expect(isHealthy(findings)).toBe(true);
   });
 
+  it('does not take a pod that was scaled down for ticks that have ceased', async () => {
+    const findings = await cluster.findings({ metrics: { 'host-census-1': metrics({ tick: 14, success: 14 }) } });
+
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'ticks', state: 'ok' }));
+  });
+
   it.each(breaks)(
     'tells $what by one row, says what to do, and fails a script unless it is a warning',
     async (given) => {
