@@ -24,9 +24,14 @@ export async function examineFunction(definition: Definition, patient: Patient):
     const fix = 'kubectl apply -k knative, or deploy/plain without Knative; --namespace says where it is';
     return installed === undefined
       ? [{ check, state: 'error', message, fix }]
-      : examineInstallation(definition, patient, installed);
+      : examineInstallation(definition, byClusterClock(patient), installed);
   });
   return found.map((each) => ({ function: name, ...each }));
+}
+
+/** Times in a cluster are by its clock; the one of a laptop may be minutes off. */
+function byClusterClock(patient: Patient): Patient {
+  return { ...patient, now: patient.kube.serverTime() ?? patient.now };
 }
 
 async function examineInstallation(definition: Definition, patient: Patient, installed: Installed): Promise<Found[]> {

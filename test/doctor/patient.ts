@@ -24,6 +24,8 @@ export interface Cluster extends AsyncDisposable {
 }
 
 export interface Looking {
+  /** What the clock of whoever looks shows. Default: the truth. */
+  readonly now?: Date;
   /** Who looks. Default: the admin. */
   readonly user?: string;
   /** What each pod would answer to whoever asks for its metrics through the API server, or who is asked in its place. */
@@ -48,11 +50,11 @@ export async function openCluster(): Promise<Cluster> {
     await kube.run({ steps: [{ do: 'delete', ...target, uid: metadata?.uid ?? '', why: 'test' }] });
   }
 
-  async function findings({ user, metrics = {} }: Looking = {}): Promise<readonly Finding[]> {
+  async function findings({ now = new Date(), user, metrics = {} }: Looking = {}): Promise<readonly Finding[]> {
     const asked = user === undefined ? transport : createTransport(actingAs(user, sandbox));
     const looking = withMetrics(asked, metrics);
     try {
-      return await examineFunction(definition, { kube: kubeBy(asked), transport: looking, namespace, now: new Date() });
+      return await examineFunction(definition, { kube: kubeBy(asked), transport: looking, namespace, now });
     } finally {
       if (asked !== transport) {
         asked.close();
