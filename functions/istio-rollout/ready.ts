@@ -5,30 +5,46 @@ import { effectiveConfig } from './overrides.ts';
 import { openStore } from './state/store.ts';
 import { Unusable } from './unusable.ts';
 
-const found = perInstance((): { problem: string | undefined } => ({
-  problem: 'has not looked at its settings and state yet',
-}));
+interface Looked {
+  problem: string | undefined;
+  at: number;
+}
+
+const looked = perInstance((): Looked => ({ problem: 'has not looked at its settings and state yet', at: 0 }));
 
 /** Why no event can be served, as of the last look. */
 export function problemOf(context: Context<Config>): string | undefined {
-  return found(context).problem;
+  return looked(context).problem;
 }
+
+/** What keeps it from being ready may be over at any time; what is in order mostly stays so. */
+const unreadyMs = 2_000;
+const readyMs = 20_000;
 
 /** It looks by itself, since nobody sends events to what is not ready. */
 export const readiness: Loop<Config> = {
   name: 'readiness',
   role: 'events',
-  everyMs: () => 20_000,
+  everyMs: () => unreadyMs,
   run: async (context) => {
-    try {
-      await effectiveConfig(context);
-      await openStore(context);
-      found(context).problem = undefined;
-    } catch (error) {
-      if (!(error instanceof Unusable)) {
-        throw error; // the API server is away: that says nothing about settings or state
-      }
-      found(context).problem = error.message;
+    const last = looked(context);
+    const now = context.now().getTime();
+    if (last.problem !== undefined || now >= last.at + readyMs) {
+      last.at = now;
+      last.problem = await look(context);
     }
   },
 };
+
+async function look(context: Context<Config>): Promise<string | undefined> {
+  try {
+    await effectiveConfig(context);
+    await openStore(context);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Unusable)) {
+      throw error; // the API server is away: that says nothing about settings or state
+    }
+    return error.message;
+  }
+}

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
 import type { Running } from '../../lib/main.ts';
 import { send, type Received } from '../http.ts';
+import { until } from './objects.ts';
 import { World } from './world.ts';
 
 let world: World;
@@ -45,6 +46,25 @@ describe('readiness', () => {
     const later = await readinessAfterLook(app);
 
     expect([early.status, early.body.trim(), later.status]).toEqual([503, unknown, 200]);
+  });
+
+  it('is not given while the API server is away, and soon after it is back', async () => {
+    world = await World.open();
+    const comesBack = world.sandbox.faults.add({
+      verb: 'get',
+      resource: 'configmaps',
+      effect: { do: 'cut', when: 'before' },
+    });
+    const app = await world.start();
+    await until('the first look has failed', () => world.logged.some(({ key }) => key === 'readiness'));
+
+    const meanwhile = await readiness(app);
+    comesBack();
+    const since = performance.now();
+    const later = await readinessAfterLook(app);
+
+    expect([meanwhile.status, meanwhile.body.trim(), later.status]).toEqual([503, unknown, 200]);
+    expect(performance.now() - since).toBeLessThan(10_000);
   });
 
   it.each([
