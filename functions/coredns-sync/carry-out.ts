@@ -32,8 +32,11 @@ export interface Pass {
   readonly decision: Decision;
 }
 
-/** Writes what a full pass decided: where things will be, the rules, then the index that speaks of them. */
-export async function carryOut(context: Context<Config>, policy: Policy, pass: Pass): Promise<void> {
+/**
+ * Writes what a full pass decided: where things will be, the rules, then the index that speaks of them. Answers whether any
+ * rules or records differed.
+ */
+export async function carryOut(context: Context<Config>, policy: Policy, pass: Pass): Promise<boolean> {
   const { state, facts, shards, buckets, decision } = pass;
   const { layout } = decision;
   const moves = layout.shards !== state.layout.shards || layout.buckets !== state.layout.buckets;
@@ -53,6 +56,7 @@ export async function carryOut(context: Context<Config>, policy: Policy, pass: P
     await publish(context, policy, { facts, plan: decision.plans }); // what somebody undoes is mended within the budget
   }
   await tell(context, pass);
+  return steps.length + indexSteps.length > 0;
 }
 
 /** Parts that nothing is in any more. */

@@ -4,14 +4,26 @@ import { passConditions } from './integrate.ts';
 import { memoryOf, orphanedAfterMs } from './memory.ts';
 import { showConditions } from './metrics.ts';
 import { sorted, type Decision } from './pass.ts';
-import { obstructed, readState, writeState, type Layout, type ReadState } from './state.ts';
+import { startingOver } from './retry.ts';
+import { differing, obstructed, readState, writeState, type Layout, type ReadState, type Summary } from './state.ts';
+
+/** Figures of a pass that had nothing else to write, and those that they replace. */
+export interface News {
+  readonly was: Summary;
+  readonly is: Summary;
+}
+
+interface Decided extends Pick<Decision, 'conditions'>, Partial<Decision> {
+  /** Were rules or records written? */
+  readonly wrote: boolean;
+}
 
 /** The state after a pass: what it decided, and no more marks of processes that died owing what is done now. */
 export async function conclude(
   context: Context<Config>,
   before: ReadState,
-  { conditions, ...decided }: Pick<Decision, 'conditions'> & Partial<Decision>,
-): Promise<void> {
+  { conditions, wrote, ...decided }: Decided,
+): Promise<News | undefined> {
   const state = await readState(context);
   const kept = Object.entries(state.conditions).filter(([type]) => !passConditions.includes(type));
   const merged = sorted({ ...Object.fromEntries(kept), ...conditions });
@@ -24,17 +36,26 @@ export async function conclude(
     owed: Object.fromEntries(owed),
     ...('removal' in decided ? { removal: decided.removal } : {}),
   };
-  await writeState(context, state, changes);
+  const summary = decided.summary ?? state.summary;
+  const rides = wrote || differing(state, changes).length > 0;
+  await writeState(context, state, rides ? { ...changes, summary } : changes);
   showConditions(context, before.conditions, merged);
   memoryOf(context).known = obstructed(merged) ? undefined : layout;
-  if (decided.summary !== undefined) {
-    refreshSummary(context, state, decided.summary);
-  }
+  return rides ? undefined : newsIn(state, summary);
 }
 
-/** Behind the pass: the report of a pass that repaired nothing must not look like a repair. */
-function refreshSummary(context: Context<Config>, state: ReadState, summary: Decision['summary']): void {
-  if (JSON.stringify(state.summary) !== JSON.stringify(summary)) {
-    context.later('summary', context.now(), async (later) => writeState(later, await readState(later), { summary }));
-  }
+function newsIn(state: ReadState, summary: Summary): News | undefined {
+  return differing(state, { summary }).length === 0 ? undefined : { was: state.summary, is: summary };
+}
+
+/** Behind the pass: the report of a pass that repaired nothing must not look like a repair. Newer figures stay. */
+export function refreshSummary(context: Context<Config>, { was, is }: News): void {
+  context.later('summary', context.now(), (later) =>
+    startingOver(later, async () => {
+      const state = await readState(later);
+      if (state.known && !state.cleaning && differing(state, { summary: was }).length === 0) {
+        await writeState(later, state, { summary: is });
+      }
+    }),
+  );
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../lib/function/failure.ts';
 import { observedVersion } from './annotation.ts';
 import type { Bucket } from './bucket.ts';
 import { carryOut } from './carry-out.ts';
-import { conclude } from './conclude.ts';
+import { conclude, type News } from './conclude.ts';
 import type { Config } from './config.ts';
 import { obstacle, type Dns } from './dns.ts';
 import { planIntegration } from './integration.ts';
@@ -23,6 +23,8 @@ import { readBuckets, readShards, upTo } from './store.ts';
 export interface Converged {
   readonly hosts: readonly Host[];
   readonly facts: DnsFacts;
+  /** Figures that the state does not have yet. */
+  readonly news: News | undefined;
 }
 
 /**
@@ -39,25 +41,24 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
   const { facts } = planIntegration(dns.objects, integrationOptions(policy), before);
   const blocked = blockedBy([...shards.values()], dns, policy);
   if (blocked !== undefined) {
-    await conclude(context, state, { conditions: blocked });
-    return { hosts: before, facts };
+    const news = await conclude(context, state, { conditions: blocked, wrote: false });
+    return { hosts: before, facts, news };
   }
   const records = recordsOf(buckets);
   const listed = await listAll(kube, policy, knownFrom(records, before));
   refuseHalfKnowledge(shards, listed, records);
   const now = kube.serverTime() ?? context.now();
   const decision = decide({ policy, state, facts, shards: [...shards.values()], records, listed, now });
-  if (decision.writes) {
-    await carryOut(context, policy, { state, facts, shards, buckets, records, listed, decision });
-  }
-  await conclude(context, state, decision);
+  const pass = { state, facts, shards, buckets, records, listed, decision };
+  const wrote = decision.writes && (await carryOut(context, policy, pass));
+  const news = await conclude(context, state, { ...decision, wrote });
   showRules(context, { ...decision.summary, shards: decision.layout.shards, bytes: decision.bytes });
   showSources(context, countByPlace(listed));
   const [failed] = listed.unread.filter(({ because }) => because === 'failed');
   if (failed !== undefined) {
     throw unreadable(failed);
   }
-  return { hosts: decision.claims, facts };
+  return { hosts: decision.claims, facts, news };
 }
 
 /** Somebody else's ConfigMap, one of a release that knows more than we do, or a Corefile that rules would break. */

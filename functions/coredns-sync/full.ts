@@ -1,6 +1,7 @@
 import type { Context, Wake } from '../../lib/function/define.ts';
 import { asFailure } from '../../lib/function/failure.ts';
 import { cleanUp } from './cleanup.ts';
+import { refreshSummary } from './conclude.ts';
 import type { Config } from './config.ts';
 import { converge } from './converge.ts';
 import { observeDns } from './dns.ts';
@@ -34,13 +35,15 @@ export async function fullPass(context: Context<Config>, policy: Policy): Promis
   }
   const dns = await observeDns(context, state.facts);
   await verifyReload(context, policy, dns);
-  const { hosts, facts } = await converge(context, policy, dns);
+  const { hosts, facts, news } = await converge(context, policy, dns);
   const found = await integrate(context, policy, { dns, hosts });
   if (context.config.RENDER_ONLY) {
     await reportPreview(context, hosts);
   }
-  if (decisive(found) !== decisive(facts)) {
-    await converge(context, policy, await observeDns(context, found));
+  const again = decisive(found) !== decisive(facts);
+  const latest = again ? (await converge(context, policy, await observeDns(context, found))).news : news;
+  if (latest !== undefined) {
+    refreshSummary(context, latest); // last, or it would compete with what the pass itself writes into the state
   }
 }
 

@@ -128,13 +128,11 @@ export async function writeState(
   read: ReadState,
   changes: Partial<State>,
 ): Promise<void> {
-  const differing = Object.entries(changes).filter(
-    ([key, value]) => format(value) !== format(read[key as keyof State]),
-  );
-  if (differing.length === 0 && read.known) {
+  const parts = differing(read, changes);
+  if (parts.length === 0 && read.known) {
     return;
   }
-  const data = Object.fromEntries(differing.map(([key, value]) => [key, format(value)]));
+  const data = Object.fromEntries(parts.map(([key, value]) => [key, format(value)]));
   const content = {
     namespace,
     name: stateName,
@@ -144,6 +142,10 @@ export async function writeState(
   };
   const step = writeConfigMap(read.object, content, Object.keys(data).join(', ') || 'first');
   await kube.run({ steps: step === undefined ? [] : [step] });
+}
+
+export function differing(read: ReadState, changes: Partial<State>): readonly (readonly [string, unknown])[] {
+  return Object.entries(changes).filter(([key, value]) => format(value) !== format(read[key as keyof State]));
 }
 
 function format(value: unknown): string {
