@@ -193,6 +193,25 @@ describe('what is written down about Applications', () => {
     },
   );
 
+  it('takes Applications as long as there is room: those are paused, and the policy names the others', async () => {
+    const room = 1_048_576 - 400;
+    const data = { schema: '1', filler: 'x'.repeat(room) };
+    await world.create(configMaps, { metadata: { name: state, namespace: 'kube-reflex' }, data });
+    await make();
+    const other = await world.create(applications, application('too-much', automated));
+    await beginFreeze();
+
+    const status = await replica.tick();
+
+    const told = world.sandbox.api.list(events) as readonly { reason?: string; note?: string }[];
+    expect([status, now().spec?.syncPolicy?.automated]).toEqual([204, undefined]);
+    expect(lasting(world.get(applications, 'too-much', 'argocd'))).toEqual(lasting(other));
+    expect(world.get(changeFreezes, 'holiday').status?.gitopsPausedCount).toBe(1);
+    expect(told.filter(({ reason }) => reason === 'GitOpsReconcileFailed').map(({ note }) => note)).toEqual([
+      'freeze-check-state is full: there is no room to write down Application argocd/too-much',
+    ]);
+  });
+
   it('is found out again from the marks when somebody deletes or spoils it', async () => {
     const made = await make();
     await beginFreeze();

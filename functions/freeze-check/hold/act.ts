@@ -4,7 +4,7 @@ import type { Step } from '../../../lib/function/plan.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
 import type { ConfigMap } from '../../../lib/kube/resource.ts';
 import { inParallel } from '../../../lib/work/in-parallel.ts';
-import { keptApart, noting, readLedger, striking, type Ledger } from './ledger.ts';
+import { beyondRoom, keptApart, noting, readLedger, striking, type Ledger } from './ledger.ts';
 import type { Decision } from './plan.ts';
 import type { Found } from './sources.ts';
 
@@ -30,10 +30,12 @@ export async function act(
   decisions: readonly Decision[],
   { ledger, gone }: Pick<Found, 'ledger' | 'gone'>,
 ): Promise<Acted> {
-  const noted = await write(kube, ledger, noting(ledger, decisions, namespace));
-  const unnoted = new Set(noted.failure === undefined ? [] : keptApart(decisions).filter(({ marks }) => marks));
+  const beyond = beyondRoom(ledger, decisions);
+  const fitting = decisions.filter((decision) => !beyond.has(decision));
+  const noted = await write(kube, ledger, noting(ledger, fitting, namespace));
+  const unnoted = noted.failure === undefined ? beyond : allFailing(decisions, noted.failure);
   const done = [
-    ...[...unnoted].map((decision) => ({ ...decision, ...failureIn(noted) })),
+    ...[...unnoted].map(([decision, failure]) => ({ ...decision, failure })),
     ...(await perform(
       kube,
       decisions.filter((decision) => !unnoted.has(decision)),
@@ -43,6 +45,12 @@ export async function act(
   const uids = [...gone, ...ended.map(({ object }) => object.metadata?.uid ?? '')];
   const struck = await write(kube, noted.ledger, striking(noted.ledger, uids, namespace));
   return { done, ...failureIn(struck) };
+}
+
+/** Nothing of it could be written down. */
+function allFailing(decisions: readonly Decision[], failure: Failure): ReadonlyMap<Decision, Failure> {
+  const toNote = keptApart(decisions).filter(({ marks }) => marks !== undefined);
+  return new Map(toNote.map((decision) => [decision, failure]));
 }
 
 function isGivenBack({ after, isWithheld = false, failure }: Done): boolean {

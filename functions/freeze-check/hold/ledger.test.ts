@@ -5,7 +5,7 @@ import type { Step } from '../../../lib/function/plan.ts';
 import type { ConfigMap } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import { heldApplications, type Application } from './application.ts';
-import { noting, readLedger, recall, striking } from './ledger.ts';
+import { beyondRoom, emptyLedger, noting, readLedger, recall, striking } from './ledger.ts';
 import { decideHold, type Holder } from './plan.ts';
 
 function freeze(name: string, pauseMode: 'DisableAutoSync' | 'SetEnabledFalse'): Holder {
@@ -89,5 +89,27 @@ describe('what is written down about an Application', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('has room for about three thousand Applications with long names', () => {
+    const holder = freeze('end-of-year-change-freeze-of-all-regions', 'DisableAutoSync');
+    const syncPolicy = { automated: { prune: true, selfHeal: true } };
+    const decisions = Array.from({ length: 6_000 }, (_, index) => {
+      const name = `production-eu-central-1-payments-gateway-${index}`;
+      const application: Application = {
+        metadata: { name, namespace: 'argocd', uid: `u-${index}` },
+        spec: { syncPolicy },
+      };
+      return decideHold(heldApplications, application, [holder]);
+    }).filter((decision) => decision !== undefined);
+
+    const beyond = beyondRoom(emptyLedger, decisions);
+    const fitting = decisions.filter((decision) => !beyond.has(decision));
+    const { data = {} } = applied(undefined as ConfigMap | undefined, noting(emptyLedger, fitting, 'own')) ?? {};
+    const bytes = Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+
+    expect(Math.round(fitting.length / 1_000)).toBe(3);
+    expect(bytes).toBeLessThanOrEqual(1_048_576);
+    expect(beyondRoom(emptyLedger, fitting).size).toBe(0);
   });
 });

@@ -81,6 +81,29 @@ export function goneFrom({ entries }: Ledger, found: readonly Candidates[], { na
   });
 }
 
+/** The most that the API server takes as the values of a ConfigMap, in bytes. */
+const room = 1_048_576;
+
+/** What there is no room to write down, and why. What is written down already stays, and the first of the rest fit. */
+export function beyondRoom({ object }: Ledger, decisions: readonly Decision[]): ReadonlyMap<Decision, Failure> {
+  const texts = isOurs(object) ? object.data : { schema };
+  const beyond = new Map<Decision, Failure>();
+  let used = Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  for (const decision of keptApart(decisions)) {
+    for (const [uid, entry] of entryOf(decision)) {
+      const grown = used + Buffer.byteLength(JSON.stringify(entry)) - Buffer.byteLength(texts[uid] ?? '');
+      if (grown > room) {
+        const what = `${entry.kind} ${entry.namespace}/${entry.name}`;
+        const message = `${stateName} is full: there is no room to write down ${what}`;
+        beyond.set(decision, new Failure('impossible', message));
+      } else {
+        used = grown;
+      }
+    }
+  }
+  return beyond;
+}
+
 /** Writes down what is held, or is about to be. */
 export function noting(ledger: Ledger, decisions: readonly Decision[], namespace: string): Step | undefined {
   return revision(ledger, new Map(keptApart(decisions).flatMap(entryOf)), namespace);
@@ -112,7 +135,7 @@ function revision(
   if (differing.length === 0) {
     return undefined;
   }
-  if (object?.data?.['schema'] === schema) {
+  if (isOurs(object)) {
     const operations = differing.map(([uid, text]) => {
       const path = pointer('data', uid);
       return text === undefined ? { op: 'remove' as const, path } : { op: 'add' as const, path, value: text };
@@ -136,6 +159,13 @@ function revision(
         operations: [unchanged(object), { op: 'add', path: pointer('data'), value: data }],
         why,
       };
+}
+
+/** Whether entries can be put beside those that are there. */
+function isOurs(
+  object: ConfigMap | undefined,
+): object is ConfigMap & { readonly data: Readonly<Record<string, string>> } {
+  return object?.data?.['schema'] === schema;
 }
 
 function textOf(entry: Entry | undefined): string | undefined {
