@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch } from '../../../deploy/launch.ts';
 import type { Pod } from '../../../lib/kube/resource.ts';
@@ -71,17 +71,26 @@ export async function writeVolumes(pod: Pod, { client, cluster }: Ground): Promi
     volumes.map(async ({ name: volume, configMap }) => {
       const { name = '', optional = false } = configMap ?? {};
       const path = `/api/v1/namespaces/${pod.metadata?.namespace ?? ''}/configmaps/${name}`;
-      const { code, body } = await client.call('GET', path);
-      writeFiles(directoryOf(volume, pod, cluster), body.data ?? {});
-      return code === 200 || optional;
+      const reply = await client.call('GET', path);
+      const files = reply.code === 404 ? undefined : (accepted(path, reply).data ?? {});
+      writeFiles(directoryOf(volume, pod, cluster), files ?? {});
+      return files !== undefined || optional;
     }),
   );
   return there.every(Boolean);
 }
 
+/** Processes read them at any time: each is there as it was or as it is now, never half. */
 function writeFiles(directory: string, files: Readonly<Record<string, string>>): void {
   mkdirSync(directory, { recursive: true });
+  for (const name of readdirSync(directory).filter((each) => files[each] === undefined)) {
+    rmSync(join(directory, name));
+  }
   for (const [name, text] of Object.entries(files)) {
-    writeFileSync(join(directory, name), text);
+    const file = join(directory, name);
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+      writeFileSync(`${file}.new`, text);
+      renameSync(`${file}.new`, file);
+    }
   }
 }
