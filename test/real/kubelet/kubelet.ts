@@ -8,6 +8,7 @@ import type { Running } from '../processes.ts';
 import { accepted } from './accepted.ts';
 import { commandOf, writeAccount, writeVolumes, type Ground } from './container.ts';
 import type { Network } from './network.ts';
+import { createPlaces, type Place } from './places.ts';
 import { portNamed, routesOf } from './routes.ts';
 import { isHere, nodeHere, statusOf } from './status.ts';
 
@@ -18,16 +19,17 @@ export interface KubeletOptions {
   readonly app: string;
 }
 
-interface Living {
+interface Living extends Place {
   readonly pod: Pod;
-  readonly ip: string;
-  readonly ports: Readonly<Record<number, number>>;
   readonly running: Running;
+  /** How often it was started again after an end that nobody asked for. */
+  readonly restarts: number;
   ready: boolean;
+  /** What the API server was last told. */
+  told?: boolean;
 }
 
 const roundMs = 200;
-const firstPort = 30;
 
 /**
  * A node for clusters without containers: pods of our image that are scheduled to it run as processes, with the
@@ -40,12 +42,18 @@ export async function startKubelet({ cluster, network, app }: KubeletOptions): P
   const ending = new Map<string, Promise<void>>();
   const stopped = new AbortController();
   const log = join(cluster.site.directory, 'kubelet.log');
-  let places = 0;
+  const placeOf = createPlaces(cluster.site.base);
   accepted('the node', await client.call('POST', '/api/v1/nodes', { body: nodeHere() }));
 
+  /** What fails now is tried again in the next round, as any kubelet does; the log says what it was. */
+  function note(error: unknown): void {
+    appendFileSync(log, `${String(error)}\n`);
+  }
+
+  /** Ends when all pods are tended: no two rounds tend one pod at the same time. */
   async function round(): Promise<void> {
     const pods = (await list<Pod>(client, '/api/v1/pods')).filter(isHere);
-    await Promise.all(pods.map((pod) => tend(pod)));
+    await Promise.all(pods.map((pod) => tend(pod).catch(note)));
     network.route(routesOf([...living.values()], await list<Service>(client, '/api/v1/services')));
   }
 
@@ -54,22 +62,23 @@ export async function startKubelet({ cluster, network, app }: KubeletOptions): P
     const known = living.get(uid);
     if (deletionTimestamp !== undefined) {
       end(pod, known);
-    } else if ((await writeVolumes(pod, ground)) && known?.running.alive() !== true) {
-      living.set(uid, await begin(pod)); // for the first time, or again after its end
-    } else if (known !== undefined) {
-      await report(known, client);
+      return;
+    }
+    const hasFiles = await writeVolumes(pod, ground);
+    const here = hasFiles && known?.running.alive() !== true ? await begin(pod, known) : known;
+    if (here !== undefined) {
+      await report(here, client);
     }
   }
 
-  async function begin(pod: Pod): Promise<Living> {
-    const place = (places += 1);
-    const wanted = (pod.spec?.containers[0]?.ports ?? []).map(({ containerPort }) => containerPort);
-    const first = cluster.site.base + firstPort + place * 2;
-    const ports = Object.fromEntries(wanted.map((port, index) => [port, first + index]));
+  /** For the first time, or again after its end. */
+  async function begin(pod: Pod, before: Living | undefined): Promise<Living> {
+    const place = placeOf(pod);
     await writeAccount(pod, ground);
-    const running = await cluster.start({ command: commandOf(pod, ground, ports) });
-    const begun: Living = { pod, ip: `10.244.0.${place}`, ports, running, ready: false };
-    await report(begun, client);
+    const running = await cluster.start({ command: commandOf(pod, ground, place.ports) });
+    const restarts = before === undefined ? 0 : before.restarts + 1;
+    const begun: Living = { pod, ...place, running, restarts, ready: false };
+    living.set(pod.metadata?.uid ?? '', begun);
     return begun;
   }
 
@@ -80,9 +89,11 @@ export async function startKubelet({ cluster, network, app }: KubeletOptions): P
       known.ready = false; // no Service leads to it any more
     }
     if (!ending.has(uid)) {
+      const stopping = known?.running.stop('SIGTERM') ?? Promise.resolve();
+      const ended = stopping.then(() => forget(pod)).catch(note);
       ending.set(
         uid,
-        (known?.running.stop('SIGTERM') ?? Promise.resolve()).then(() => forget(pod)),
+        ended.finally(() => ending.delete(uid)),
       );
     }
   }
@@ -91,13 +102,15 @@ export async function startKubelet({ cluster, network, app }: KubeletOptions): P
     const { name = '', namespace = '', uid = '' } = metadata ?? {};
     living.delete(uid);
     const body = { gracePeriodSeconds: 0, preconditions: { uid } };
-    await client.call('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, { body });
+    const reply = await client.call('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, { body });
+    if (reply.code !== 404 && reply.code !== 409) {
+      accepted(`the end of pod ${name}`, reply); // otherwise it is gone already, or another has its name
+    }
   }
 
-  /** What fails now is tried again in the next round, as any kubelet does; the log says what it was. */
   async function work(): Promise<void> {
     while (!stopped.signal.aborted) {
-      await round().catch((error: unknown) => appendFileSync(log, `${String(error)}\n`));
+      await round().catch(note);
       await pause(roundMs);
     }
   }
@@ -107,23 +120,29 @@ export async function startKubelet({ cluster, network, app }: KubeletOptions): P
     async [Symbol.asyncDispose]() {
       stopped.abort();
       await worked;
+      await Promise.all(ending.values());
       client.close();
     },
   };
 }
 
-/** Asks its probe, and tells the API server what it said. */
+/** Asks its probe, and tells the API server where that says something new. */
 async function report(living: Living, client: Client): Promise<void> {
   const { pod, ports, running } = living;
   living.ready = running.alive() && (await answers(probeOf(pod, ports)));
+  if (living.ready === living.told) {
+    return;
+  }
   const { name = '', namespace = '' } = pod.metadata ?? {};
-  await client.call('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, {
+  const reply = await client.call('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, {
     body: { status: statusOf(living) },
     headers: { 'content-type': 'application/strategic-merge-patch+json' },
   });
+  accepted(`the status of pod ${name}`, reply);
+  living.told = living.ready;
 }
 
-function probeOf(pod: Pod, ports: Living['ports']): string {
+function probeOf(pod: Pod, ports: Place['ports']): string {
   const { path = '/', port = 0 } = pod.spec?.containers[0]?.readinessProbe?.httpGet ?? {};
   const here = ports[typeof port === 'number' ? port : portNamed(port, pod)] ?? 0;
   return `http://127.0.0.1:${here}${path}`;

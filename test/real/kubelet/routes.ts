@@ -1,13 +1,11 @@
 import type { Pod, Service } from '../../../lib/kube/resource.ts';
 import type { Routes } from './network.ts';
+import type { Place } from './places.ts';
 
 /** A pod that runs on this machine. */
-export interface Placed {
+export interface Placed extends Place {
   readonly pod: Pod;
-  readonly ip: string;
   readonly ready: boolean;
-  /** The port here of each port of its container. */
-  readonly ports: Readonly<Record<number, number>>;
 }
 
 /** How everything that has an address in the cluster is found here: pods, and Services that lead to a ready one. */

@@ -21,10 +21,11 @@ export interface Seen {
   readonly pod: Pod;
   readonly ip: string;
   readonly ready: boolean;
+  readonly restarts: number;
 }
 
 /** What a kubelet says of a pod whose container runs. */
-export function statusOf({ pod, ip, ready }: Seen): object {
+export function statusOf({ pod, ip, ready, restarts }: Seen): object {
   const [container] = pod.spec?.containers ?? [];
   const { name = '', image = '' } = container ?? {};
   const { creationTimestamp: startedAt, uid = '' } = pod.metadata ?? {};
@@ -42,7 +43,7 @@ export function statusOf({ pod, ip, ready }: Seen): object {
     ],
     containerStatuses: [
       {
-        ...{ name, image, imageID: image, containerID: `process://${uid}`, restartCount: 0 },
+        ...{ name, image, imageID: image, containerID: `process://${uid}`, restartCount: restarts },
         ...{ ready, started: true, state: { running: { startedAt } } },
       },
     ],
