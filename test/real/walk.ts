@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { coreConfigMap, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
+import { ownFunctions } from '../../lib/cli/functions.ts';
+import type { Finding } from '../../lib/doctor/finding.ts';
 import { createClient } from '../contract/api/client.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { accepted } from './kubelet/accepted.ts';
@@ -102,18 +104,50 @@ async function perform(command: string, { app, kubeconfig }: Reader): Promise<vo
     await execute(process.execPath, ['deploy/build.js', '--out', app], { cwd: root });
     await execute(process.execPath, ['deploy/warm.ts', app], { cwd: root });
   } else if (command === 'npm run doctor') {
-    await waitUntil('the doctor finds nothing to mend', () => succeeds(command, env), 240_000);
+    await untilContent(command, env);
   } else {
     await execute('sh', ['-c', command], { cwd: root, env });
   }
 }
 
-async function succeeds(command: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+/** Until the doctor finds nothing to mend, and has seen every function do well: what it can't see is no error to it. */
+async function untilContent(command: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const names = (await ownFunctions()).map(({ definition }) => definition.name);
+  let last: Told | undefined;
   try {
-    await execute('sh', ['-c', command], { cwd: root, env });
-    return true;
-  } catch {
-    return false;
+    await waitUntil(
+      'the doctor is content',
+      async () => {
+        last = await tell(`${command} --silent -- --json`, env);
+        return last.code === 0 && names.every((name) => isSeenWell(name, last?.stdout ?? '[]'));
+      },
+      240_000,
+    );
+  } catch (error) {
+    throw new Error(`${String(error)}\n${last?.stdout ?? ''}${last?.stderr ?? ''}`, { cause: error });
+  }
+}
+
+/** It gets its ticks, and does well with them. */
+function isSeenWell(name: string, json: string): boolean {
+  const findings = (JSON.parse(json) as readonly Finding[]).filter((finding) => finding.function === name);
+  return ['last success', 'ticks'].every((check) => {
+    const states = findings.filter((finding) => finding.check === check).map(({ state }) => state);
+    return states.length > 0 && states.every((state) => state === 'ok');
+  });
+}
+
+interface Told {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function tell(command: string, env: NodeJS.ProcessEnv): Promise<Told> {
+  try {
+    return { code: 0, ...(await execute('sh', ['-c', command], { cwd: root, env })) };
+  } catch (error) {
+    return error as Told; // an error of the command's own, with all of this in it
   }
 }
 
