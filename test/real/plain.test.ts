@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Pod } from '../../lib/kube/resource.ts';
 import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { createClient, type Client } from '../contract/api/client.ts';
 import { kustomize } from '../kustomize.ts';
@@ -11,6 +12,7 @@ const { namespace } = standardSite;
 const limitSeconds = 300;
 
 describe('deploy/plain on a real API server, by the way of the README', () => {
+  const running = new AsyncDisposableStack();
   let walked: Walked;
   let client: Client;
   let shipped: readonly Manifest[];
@@ -18,15 +20,12 @@ describe('deploy/plain on a real API server, by the way of the README', () => {
   beforeAll(
     async () => {
       shipped = await kustomize('deploy/plain');
-      walked = await walkPlain();
-      client = createClient(walked.cluster.access);
+      walked = running.use(await walkPlain());
+      client = running.adopt(createClient(walked.cluster.access), ({ close }) => close());
     },
     2 * limitSeconds * 1000,
   );
-  afterAll(async () => {
-    client.close();
-    await walked[Symbol.asyncDispose]();
-  });
+  afterAll(() => running.disposeAsync());
 
   /** What the accounts of the installation did. */
   function own(): readonly AuditEvent[] {
@@ -81,5 +80,15 @@ describe('deploy/plain on a real API server, by the way of the README', () => {
       expect({ ...told, accepted: code === 200 || code === 201 }).toEqual({ ...told, accepted: true });
       expect({ ...told, warning: headers['warning'] }).toEqual({ ...told, warning: undefined });
     }
+  });
+
+  it('none of its containers has ended by itself', async () => {
+    const { body } = await client.call('GET', `/api/v1/namespaces/${namespace}/pods`);
+    const restarts = ((body.items ?? []) as Pod[]).flatMap(({ metadata, status }) =>
+      (status?.containerStatuses ?? []).map(({ restartCount }) => [metadata?.name, restartCount]),
+    );
+
+    expect(restarts.length).toBeGreaterThanOrEqual(shipped.filter(({ kind }) => kind === 'Deployment').length);
+    expect(restarts.filter(([, count]) => count !== 0)).toEqual([]);
   });
 });
