@@ -13,10 +13,11 @@ export interface News {
   readonly is: Summary;
 }
 
-interface Decided extends Pick<Decision, 'conditions'>, Partial<Decision> {
+type Decided = Partial<Decision> & {
+  readonly conditions: Decision['conditions'];
   /** Were rules or records written? */
   readonly wrote: boolean;
-}
+};
 
 /** The state after a pass: what it decided, and no more marks of processes that died owing what is done now. */
 export async function conclude(
