@@ -5,9 +5,9 @@ import type { Pass } from '../pass.ts';
 import { evaluate, type Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
 import { backoffMs } from '../state/pending.ts';
-import { counted, identityOf, type Candidate, type InFlight } from '../state/state.ts';
+import { counted, identityOf, passingMs, type Candidate, type InFlight } from '../state/state.ts';
 import { abandoned, isBegun, patched, putAside, type Aside } from './begin.ts';
-import { reasonAgainst, soonMs } from './obstacle.ts';
+import { reasonAgainst } from './obstacle.ts';
 import { sentWithinMs } from './settle.ts';
 import { restartStep, stampOf } from './steps.ts';
 
@@ -23,7 +23,7 @@ export async function carryOut(
   let finding: Finding | undefined = first.finding;
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     if (!(await isStillOurs(pass, intent))) {
-      const aside = { wait: { code: 'TooLate', until: pass.now() + soonMs } };
+      const aside = { wait: { code: 'TooLate', until: pass.now() + passingMs } };
       await giveUp(pass, { candidate, intent, aside }, 'it took too long to begin');
       return;
     }
@@ -45,7 +45,7 @@ export async function carryOut(
       return;
     }
   }
-  const aside = { wait: { code: 'Contested', until: pass.now() + soonMs } };
+  const aside = { wait: { code: 'Contested', until: pass.now() + passingMs } };
   await giveUp(pass, { candidate, intent, aside }, 'somebody else keeps changing it');
 }
 
@@ -83,7 +83,7 @@ async function write(pass: Pass, intent: InFlight, { staffed, verdict }: Finding
  */
 function asideFor({ kind, message }: Failure, { pod }: InFlight, now: number): Aside | undefined {
   if (kind === 'throttled') {
-    return { wait: { code: pod === undefined ? 'Throttled' : 'PDB', until: now + soonMs } };
+    return { wait: { code: pod === undefined ? 'Throttled' : 'PDB', until: now + passingMs } };
   }
   return kind === 'conflict' ? undefined : { block: { reason: `Denied: ${message.slice(0, 200)}` } };
 }

@@ -18,7 +18,8 @@ export interface Surroundings {
   readonly isHealing: boolean;
 }
 
-const soonMs = 15_000;
+/** A gate may open at any moment, and looking at it costs little. */
+const gateMs = 15_000;
 const aMinuteMs = 60_000;
 
 /** Why a workload that should be restarted has to wait. Undefined: go. */
@@ -34,7 +35,7 @@ export function waitOf(
     window(wishes, now) ??
     freeze(surroundings) ??
     disruption(workload, surroundings, config, now) ??
-    (surroundings.isIstiodReady ? undefined : { code: 'IstiodNotReady', until: now + soonMs })
+    (surroundings.isIstiodReady ? undefined : { code: 'IstiodNotReady', until: now + gateMs })
   );
 }
 
@@ -52,7 +53,7 @@ function health({ progress, replicas }: Workload, { ALLOW_UNHEALTHY }: Config, n
   if (progress === 'settled' || ALLOW_UNHEALTHY || replicas === 0) {
     return undefined;
   }
-  return { code: progress === 'failed' ? 'Unhealthy' : 'RolloutInProgress', until: now + soonMs };
+  return { code: progress === 'failed' ? 'Unhealthy' : 'RolloutInProgress', until: now + gateMs };
 }
 
 function window({ window: text }: Wishes, now: number): Wait | undefined {
@@ -78,5 +79,5 @@ function disruption(
   const isForbidden = budgets.some(
     ({ spec, status }) => matchesLabelSelector(spec?.selector, template.labels) && status?.disruptionsAllowed === 0,
   );
-  return RESPECT_PDB && isForbidden ? { code: 'PDB', until: now + soonMs } : undefined;
+  return RESPECT_PDB && isForbidden ? { code: 'PDB', until: now + gateMs } : undefined;
 }

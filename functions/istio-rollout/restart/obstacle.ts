@@ -3,12 +3,9 @@ import { lastingCodes, type Code } from '../scan/code.ts';
 import type { Verdict } from '../scan/judge.ts';
 import type { Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
-import type { State } from '../state/state.ts';
+import { passingMs, type State } from '../state/state.ts';
 import type { Aside } from './begin.ts';
 import { waitOf } from './gates.ts';
-
-/** When to look again at what passes by itself. */
-export const soonMs = 30_000;
 
 /** Why a candidate is not restarted after all, and what becomes of it. Undefined: nothing is against it. */
 export async function reasonAgainst(
@@ -42,7 +39,7 @@ const passing: ReadonlySet<Code> = new Set(['RolloutInProgress', 'ProbeFailed'])
 
 function asideOf({ code, fingerprint }: Verdict, now: number): Aside {
   if (code === 'Paused' || passing.has(code)) {
-    return { wait: { code, ...(code !== 'Paused' && { until: now + soonMs }) } };
+    return { wait: { code, ...(code !== 'Paused' && { until: now + passingMs }) } };
   }
   return lastingCodes.has(code)
     ? { block: { reason: code, ...(fingerprint !== undefined && { fingerprint }) } }

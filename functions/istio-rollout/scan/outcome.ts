@@ -3,12 +3,10 @@ import { lastingCodes, type Code } from './code.ts';
 import { attemptsOf, type Knowledge } from './judge.ts';
 import { lastStamp } from '../restart/steps.ts';
 import { bookkeeping } from '../names.ts';
-import { identityOf, type Blocked, type Candidate, type InFlight, type Wait } from '../state/state.ts';
+import { identityOf, passingMs, type Blocked, type Candidate, type InFlight, type Wait } from '../state/state.ts';
 import type { Finding } from './scan.ts';
 import { wishesOf } from './wishes.ts';
 import type { Workload } from './workload.ts';
-
-const soonMs = 30_000;
 
 /** What a finding puts into the queue: what is outdated, and what has to be looked at again. */
 export function candidateOf(
@@ -35,7 +33,7 @@ export function candidateOf(
 /** Paused workloads are looked at in every pass, rollouts by others when they may be over. */
 function waitFor(code: Code, now: number): Wait | undefined {
   if (code === 'RolloutInProgress') {
-    return { code, until: now + soonMs };
+    return { code, until: now + passingMs };
   }
   return code === 'Paused' ? { code } : undefined;
 }

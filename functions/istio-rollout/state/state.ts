@@ -97,6 +97,9 @@ export interface Wait {
   readonly until?: number;
 }
 
+/** How long to wait for what passes by itself, such as a rollout by others or trouble of the API server. */
+export const passingMs = 30_000;
+
 /** A restart that was decided upon and whose pods are not all new and available. */
 export interface InFlight extends Identity, Standing {
   readonly fingerprint: string;
