@@ -100,11 +100,12 @@ export function readMaintenanceWindow(policy: MaintenanceWindow): Rule {
 }
 
 /** All are asked for every review, and change a few times a day. */
-function timed(denying: Intervals): Pick<Rule, 'denying' | 'turnAfter' | 'turnText'> {
+function timed(intervals: Intervals): Pick<Rule, 'denying' | 'turnAfter' | 'turnText'> {
+  const denying = remembered(intervals);
   const turn = remembered((now) => {
     const at = nextChange(denying, now);
     const text = at === undefined ? undefined : `next allowed at ${formatInstant(at)}`;
     return { at, text, until: at ?? denying(now).until };
   });
-  return { denying: remembered(denying), turnAfter: (now) => turn(now).at, turnText: (now) => turn(now).text };
+  return { denying, turnAfter: (now) => turn(now).at, turnText: (now) => turn(now).text };
 }
