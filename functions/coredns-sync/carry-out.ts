@@ -14,7 +14,7 @@ import { reportOutcome } from './report.ts';
 import { hostKey } from './rule.ts';
 import { writeShard, type Shard } from './shard.ts';
 import type { Listed } from './sources/list.ts';
-import { writeState, type ReadState } from './state.ts';
+import { reachOf, writeState, type ReadState } from './state.ts';
 import { upTo } from './store.ts';
 import { drop } from './sweep.ts';
 
@@ -39,8 +39,8 @@ export interface Pass {
 export async function carryOut(context: Context<Config>, policy: Policy, pass: Pass): Promise<boolean> {
   const { state, facts, shards, buckets, decision } = pass;
   const { layout } = decision;
-  const moves = layout.shards !== state.layout.shards || layout.buckets !== state.layout.buckets;
-  const place = moves || !state.known ? { layout: { ...layout, ...(moves ? { before: state.layout } : {}) } } : {};
+  const stays = state.known && layout.shards === state.layout.shards && layout.buckets === state.layout.buckets;
+  const place = stays ? {} : { layout: { ...layout, before: reachOf(state) } };
   // First, so that whoever takes over from here knows where rules may be, and renders them for the same CoreDNS.
   await writeState(context, state, { ...place, facts });
   const steps = shardSteps(context, policy, pass);

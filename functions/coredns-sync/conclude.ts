@@ -30,9 +30,9 @@ export async function conclude(
   const merged = sorted({ ...Object.fromEntries(kept), ...conditions });
   const now = (context.kube.serverTime() ?? context.now()).getTime();
   const owed = Object.entries(state.owed).filter(([, at]) => now - Date.parse(at) < orphanedAfterMs);
-  const layout: Layout = decided.writes === true && decided.layout !== undefined ? decided.layout : state.layout;
+  const layout = decided.writes === true ? decided.layout : layoutIn(state);
   const changes = {
-    layout,
+    ...(layout === undefined ? {} : { layout }),
     conditions: merged,
     owed: Object.fromEntries(owed),
     ...('removal' in decided ? { removal: decided.removal } : {}),
@@ -43,6 +43,11 @@ export async function conclude(
   showConditions(context, before.conditions, merged);
   memoryOf(context).known = obstructed(merged) ? undefined : layout;
   return rides ? undefined : newsIn(state, summary);
+}
+
+/** Without one there is none to confirm: rules may be wherever they ever could. */
+function layoutIn({ known, layout }: ReadState): Layout | undefined {
+  return known ? layout : undefined;
 }
 
 function newsIn(state: ReadState, summary: Summary): News | undefined {

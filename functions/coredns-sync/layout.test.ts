@@ -104,6 +104,26 @@ describe('many hosts', () => {
     );
   });
 
+  it('they also go when something else than a pass has begun a new state', async () => {
+    const { app, sandbox, tick, lines } = await open({ ALLOW_MASS_REMOVAL: 'true' });
+    await fill(named(120));
+    await tick();
+    const before = shards().length;
+    await sandbox.api.remove(configMaps, { name: 'coredns-sync-state', namespace: 'kube-reflex' });
+    await send(app.url, binaryEvent({ type: 'dev.kube-reflex.coredns-sync.preflight' }));
+    for (const name of named(120).slice(10)) {
+      await world.remove(name);
+    }
+
+    expect(await tick()).toBe(204);
+    expect(before).toBe(8);
+    expect(lines().toSorted()).toEqual(
+      named(10)
+        .map((name) => lineOf(`${name}.example.com`))
+        .sort(),
+    );
+  });
+
   it('a shard that another process wrote into while it was to go is read again', async () => {
     const { sandbox } = await open();
     await fill(named(120));

@@ -86,7 +86,7 @@ const empty: State = {
 /** The state as it was read, with what a write needs. */
 export interface ReadState extends State {
   readonly object: ConfigMap | undefined;
-  /** There is one that this release understands. */
+  /** There is one that this release understands, and it says where rules are: others may have begun one anew. */
   readonly known: boolean;
   /** Somebody whom RBAC lets do so asked for everything to be removed. */
   readonly cleaning: boolean;
@@ -98,10 +98,10 @@ export async function readState({ kube, namespace }: Pick<Context, 'kube' | 'nam
 
 export function parseState(object: ConfigMap | undefined): ReadState {
   const data = object?.data ?? {};
-  const known = data['schema'] === schema;
-  const found = known ? Object.keys(empty).flatMap((key) => parsed(key, data[key])) : [];
+  const keys = data['schema'] === schema ? Object.keys(empty) : [];
+  const found = Object.fromEntries(keys.flatMap((key) => parsed(key, data[key]))) as Partial<State>;
   const cleaning = annotationOf(object, 'cleanup') === 'requested';
-  return { ...empty, ...(Object.fromEntries(found) as Partial<State>), object, known, cleaning };
+  return { ...empty, ...found, object, known: found.layout !== undefined, cleaning };
 }
 
 /** A part that does not parse is one that was never written. */
@@ -144,8 +144,11 @@ export async function writeState(
   await kube.run({ steps: step === undefined ? [] : [step] });
 }
 
+/** A layout that nobody has written yet differs from all, even from the one that is taken for granted without it. */
 export function differing(read: ReadState, changes: Partial<State>): readonly (readonly [string, unknown])[] {
-  return Object.entries(changes).filter(([key, value]) => format(value) !== format(read[key as keyof State]));
+  return Object.entries(changes).filter(
+    ([key, value]) => (key === 'layout' && !read.known) || format(value) !== format(read[key as keyof State]),
+  );
 }
 
 function format(value: unknown): string {
