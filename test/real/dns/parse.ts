@@ -1,29 +1,39 @@
 import type { Recorded } from './recording/render.ts';
-import type { CoreDnsPart, DnsSite, Place } from './site.ts';
+import type { DnsSite, Place } from './site.ts';
 
 /** Texts that one process reads at a time. */
 const atOnce = 400;
 /** Blocks of our own need a port for each text: their zones are the hosts, which many texts have. A run has 60 ports. */
 const portsAtOnce = 50;
 
-/** What CoreDNS says when it is started with texts that it does not take; undefined when it takes all. */
-export async function refusalOf(
-  site: DnsSite,
-  texts: readonly Recorded[],
-  part?: CoreDnsPart,
-): Promise<string | undefined> {
+/** What CoreDNS says of the first text that it does not take, and that text; undefined when it takes all. */
+export async function refusalOf(site: DnsSite, texts: readonly Recorded[]): Promise<string | undefined> {
   const [withBlocks, plain] = [texts.filter(hasBlocks), texts.filter((text) => !hasBlocks(text))];
   for (const batch of [...batches(plain, atOnce), ...batches(withBlocks, portsAtOnce)]) {
-    const refusal = await site.tryStart({
-      ...(part === undefined ? {} : { part }),
-      corefile: (place) => corefile(place, batch),
-      files: (place) => Object.fromEntries(batch.flatMap((text, index) => [...placed(text, index, place)])),
-    });
+    const refusal = await refusalOfBatch(site, batch);
     if (refusal !== undefined) {
       return refusal;
     }
   }
   return undefined;
+}
+
+/** Finds the text by halves, since not all that CoreDNS says names the file. */
+async function refusalOfBatch(site: DnsSite, batch: readonly Recorded[]): Promise<string | undefined> {
+  const refusal = await site.tryStart({
+    corefile: (place) => corefile(place, batch),
+    files: (place) => Object.fromEntries(batch.flatMap((text, index) => [...placed(text, index, place)])),
+  });
+  const [first, ...others] = batch;
+  if (refusal === undefined || first === undefined) {
+    return refusal;
+  }
+  if (others.length === 0) {
+    return [refusal, ...Object.entries(first.files).flat()].join('\n');
+  }
+  const half = Math.ceil(batch.length / 2);
+  const ofHalf = (await refusalOfBatch(site, batch.slice(0, half))) ?? (await refusalOfBatch(site, batch.slice(half)));
+  return ofHalf ?? refusal; // where they are refused only together there is no more to say
 }
 
 function hasBlocks({ files }: Recorded): boolean {
@@ -36,8 +46,7 @@ function batches<T>(items: readonly T[], size: number): readonly (readonly T[])[
 
 /** Each text is imported into a server block of its own. */
 function corefile({ port, common, mountPath }: Place, texts: readonly Recorded[]): string {
-  const blocks = texts.map(({ files }, index) => {
-    const [rules = ''] = Object.keys(files);
+  const blocks = texts.map(({ files, key: rules }, index) => {
     const beside = Object.keys(files).find((key) => key.endsWith('.blocks'));
     return [
       `text-${index}.test:${port} {\n    bind 127.0.0.1\n    import ${mountPath}/${index}-${rules}\n}\n`,

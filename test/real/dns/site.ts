@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { binary } from '../cluster.ts';
 import type { PartName } from '../parts.ts';
@@ -15,7 +15,7 @@ export type CoreDnsPart = Extract<PartName, `coredns${string}`>;
 /** CoreDNS processes beside each other, with the rest of the world as a further one that they forward to. */
 export interface DnsSite extends AsyncDisposable {
   start(options: CoreDnsOptions): Promise<CoreDns>;
-  /** Starts it with a configuration that it may refuse: how it ended, or undefined when it serves. */
+  /** Starts it with a configuration that it may refuse: how it ended and what it said, or undefined when it serves. */
   tryStart(options: CoreDnsOptions): Promise<string | undefined>;
 }
 
@@ -118,7 +118,7 @@ export async function openDnsSite(): Promise<DnsSite> {
     const { running, port } = await launch(options);
     const ready = untilReady(running, { url: `http://127.0.0.1:${port + 1}/health` }).then(
       () => undefined,
-      (error: unknown) => String(error),
+      (error: unknown) => `${String(error)}\n${readFileSync(running.log, 'utf8')}`,
     );
     const outcome = await ready;
     await running.stop();
