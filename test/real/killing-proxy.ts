@@ -10,6 +10,8 @@ export interface Death {
   readonly atWrite: number;
   /** Killed as the request arrives, which then goes nowhere, or once it was carried out and before its answer is read. */
   readonly when: 'before' | 'after';
+  /** Counts writes to such paths alone. */
+  readonly to?: RegExp;
 }
 
 /**
@@ -43,6 +45,8 @@ export async function startKillingProxy({ url, ca }: ApiServer): Promise<Killing
     : new http.Agent({ keepAlive: true });
   let armed: { readonly victim: Victim; readonly death: Death | undefined } | undefined;
   let writes = 0;
+  /** From the arrival of its last write on: what it sends beside that one counts as not sent. */
+  let isDying = false;
   let struck = false;
 
   function strike(): void {
@@ -52,17 +56,22 @@ export async function startKillingProxy({ url, ca }: ApiServer): Promise<Killing
   }
 
   /** Counts a write, and tells whether it is the last. */
-  function count(): Death | undefined {
+  function count({ url: path = '' }: IncomingMessage): Death | undefined {
+    const death = armed?.death;
+    if (death?.to?.test(path) === false) {
+      return undefined;
+    }
     writes += 1;
-    return armed?.death?.atWrite === writes ? armed.death : undefined;
+    isDying = death?.atWrite === writes;
+    return isDying ? death : undefined;
   }
 
   function pass(request: IncomingMessage, response: ServerResponse): void {
-    if (struck && armed?.victim.alive() === true) {
+    if (isDying && armed?.victim.alive() === true) {
       request.socket.destroy(); // a last word of the dying; whoever comes after its end is the next process
       return;
     }
-    const last = armed !== undefined && !struck && isWrite(request) ? count() : undefined;
+    const last = armed !== undefined && !isDying && isWrite(request) ? count(request) : undefined;
     if (last?.when === 'before') {
       strike();
       return;
@@ -85,6 +94,7 @@ export async function startKillingProxy({ url, ca }: ApiServer): Promise<Killing
     arm: (victim, death) => {
       armed = { victim, death };
       writes = 0;
+      isDying = false;
       struck = false;
     },
     writes: () => writes,
