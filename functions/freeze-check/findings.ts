@@ -82,9 +82,11 @@ function aboutException(exception: Exception, now: number): Findings {
 }
 
 /** Whether the policy holds the object now: a step that failed, or was not taken, leaves things as they were. */
-function holds(rule: Holder, { before, after, isWithheld = false, failure }: Done): boolean {
+function holds(rule: Holder, { kind, object, before, after, isWithheld = false, failure }: Done): boolean {
   const holder = failure !== undefined || isWithheld ? before : after;
-  return holder !== undefined && isOwner(rule, holder);
+  // What was written down and never stopped is not held.
+  const isHeld = failure === undefined || kind.isStill(object);
+  return holder !== undefined && isOwner(rule, holder) && isHeld;
 }
 
 function contest({ kind, object }: Done): string[] {

@@ -193,6 +193,18 @@ describe('what is written down about Applications', () => {
     },
   );
 
+  it('does not count as paused while the pause is refused, however often it is tried', async () => {
+    await make();
+    await beginFreeze();
+    world.sandbox.faults.add({ resource: 'applications', verb: 'patch', effect: { do: 'refuse', status: 403 } });
+
+    await replica.tick();
+    await replica.tick();
+
+    expect(written()).toHaveLength(1);
+    expect(world.get(changeFreezes, 'holiday').status?.gitopsPausedCount).toBe(0);
+  });
+
   it('takes Applications as long as there is room: those are paused, and the policy names the others', async () => {
     const room = 1_048_576 - 400;
     const data = { schema: '1', filler: 'x'.repeat(room) };
