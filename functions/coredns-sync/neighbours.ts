@@ -5,14 +5,21 @@ import { shardName } from './integration/mount.ts';
 import type { Mapping, Policy } from './policy.ts';
 import { mostShards } from './settings/writing.ts';
 
-/** ConfigMaps that CoreDNS mounts and that may hold rules of another instance, the first of each volume. */
-export function neighboursIn(deployment: Deployment | undefined, { config }: Policy): readonly string[] {
+/** ConfigMaps that CoreDNS mounts and that may hold rules of another instance; `rules` speaks for `rules-1`, too. */
+export function neighboursIn(deployment: Deployment, { config }: Policy): readonly string[] {
   const own = Array.from({ length: mostShards }, (_, index) => shardName(config.DYNAMIC_CONFIGMAP_NAME, index));
   const known = new Set([config.COREDNS_CONFIGMAP_NAME, customConfigMap, ...own]);
-  return (deployment?.spec?.template.spec?.volumes ?? []).flatMap(({ configMap, projected }) => {
-    const names = [configMap?.name, ...(projected?.sources ?? []).map((source) => source.configMap?.name)];
-    return names.filter((name) => name !== undefined && !known.has(name)).slice(0, 1) as string[];
-  });
+  const mounted = (deployment.spec?.template.spec?.volumes ?? []).flatMap(({ configMap, projected }) => [
+    configMap?.name,
+    ...(projected?.sources ?? []).map((source) => source.configMap?.name),
+  ]);
+  const names = new Set(mounted.filter((name) => name !== undefined));
+  return [...names].filter((name) => !known.has(name) && !names.has(firstOf(name) ?? ''));
+}
+
+/** `rules` of `rules-12`. */
+function firstOf(name: string): string | undefined {
+  return /^(.+)-[1-9]\d*$/.exec(name)?.[1];
 }
 
 /** Such a ConfigMap as it was read; undefined when there is none. */

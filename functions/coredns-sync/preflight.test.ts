@@ -109,6 +109,33 @@ describe('preflight of a second instance', () => {
     });
   });
 
+  it('looks at every ConfigMap of a volume, once where rules are spread', async () => {
+    await open();
+    await settle({ INGRESS_CLASS: 'nginx' });
+    const object = structuredClone(world.sandbox.api.get(deployments, 'coredns', 'kube-system')) as Deployment;
+    const volume = object.spec?.template.spec?.volumes?.find(({ name }) => name === 'second');
+    const sources = [...(volume?.projected?.sources ?? [])];
+    Object.assign(volume?.projected ?? {}, { sources: [{ configMap: { name: 'zones', optional: true } }, ...sources] });
+    await world.sandbox.api.update(deployments, object);
+    const before = world.calls.length;
+
+    expect(sources.length).toBeGreaterThan(1);
+    expect(await checkOf('instances')).toMatchObject({ status: 'warn', message: expect.stringContaining('second') });
+    const read = world.calls.slice(before).filter(({ code }) => code === 404);
+    expect(read.length).toBeLessThan(sources.length);
+  });
+
+  it.each(['absent', 'forbidden'])('knows of none where the Deployment of CoreDNS is %s, and says so', async (how) => {
+    await open();
+    if (how === 'absent') {
+      await world.sandbox.api.remove(deployments, { name: 'coredns', namespace: 'kube-system' });
+    } else {
+      world.sandbox.faults.add({ resource: 'deployments', effect: { do: 'refuse', status: 403 } });
+    }
+
+    expect(await checkOf('instances')).toMatchObject({ status: 'warn', message: expect.stringMatching(/^unknown/) });
+  });
+
   it('says what it can not know, where the rights do not reach', async () => {
     await open();
     await settle({});

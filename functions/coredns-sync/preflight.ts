@@ -88,6 +88,10 @@ async function checkOwner({ kube, config }: Context<Config>, policy: Policy): Pr
 /** Their ConfigMaps are named by the Deployment; the right to read them is nobody's but the installer's to give. */
 async function checkNeighbours({ kube, config }: Context<Config>, policy: Policy, { objects }: Dns): Promise<Check> {
   const check = 'instances';
+  if (objects.deployment === undefined) {
+    const message = 'unknown, since there is no Deployment of CoreDNS that we may read and that says what it mounts';
+    return { check, status: 'warn', message };
+  }
   const neighbours = await Promise.all(
     neighboursIn(objects.deployment, policy).map(async (name): Promise<Neighbour> => {
       const place = { namespace: config.COREDNS_NAMESPACE, name };
