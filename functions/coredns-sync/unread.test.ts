@@ -94,6 +94,14 @@ describe('sources that can not be read', () => {
     expect(lines()).toEqual([lineOf('api.example.com')]);
   });
 
+  it('a kind that nobody defines is said and asked for once, however many namespaces are watched', async () => {
+    const { tick, conditions, calls } = await open({ WATCH_NAMESPACES: 'a,b', INGRESSROUTE_TARGET_CNAME: target });
+    await tick();
+
+    expect(conditions()['KindAbsent']?.match(/IngressRoute/g)).toHaveLength(1);
+    expect(calls.filter(({ resource }) => resource.startsWith('customresourcedefinitions'))).toHaveLength(1);
+  });
+
   describe('of a kind that is no longer served', () => {
     beforeEach(async () => {
       const { tick, sandbox } = await open({ INGRESSROUTE_TARGET_CNAME: target });

@@ -44,9 +44,12 @@ export async function listAll(kube: Kube, policy: Policy, known: Known): Promise
   const scopes = policy.config.WATCH_NAMESPACES.length === 0 ? [undefined] : policy.config.WATCH_NAMESPACES;
   const parts: Part[] = [];
   for (const source of sourcesOf(policy)) {
+    const listed: Read[] = [];
     for (const namespace of scopes) {
-      parts.push(await listOne(kube, { source, namespace, policy, found, known }));
+      listed.push(await listOne(kube, { source, namespace, policy, found, known }));
     }
+    const gone = await goneAmong(kube, source, listed);
+    parts.push(...(gone === undefined ? listed : [{ gone }]));
   }
   return {
     wanted: parts.flatMap((part) => ('items' in part ? part.items : [])),
@@ -56,7 +59,8 @@ export async function listAll(kube: Kube, policy: Policy, known: Known): Promise
   };
 }
 
-type Part = Collection<Wanted> | { readonly unread: Unread } | { readonly gone: Gone };
+type Read = Collection<Wanted> | { readonly unread: Unread };
+type Part = Read | { readonly gone: Gone };
 
 interface Listing {
   readonly source: Source;
@@ -83,7 +87,7 @@ const metadata = {
   annotations: true,
 } as const;
 
-async function listOne(kube: Kube, listing: Listing): Promise<Part> {
+async function listOne(kube: Kube, listing: Listing): Promise<Read> {
   const { source, namespace, policy, found } = listing;
   const needed = [...source.refersTo, ...(policy.namespaceSelector === undefined ? [] : (['namespaces'] as const))];
   const [failure] = needed.flatMap((kind) => found.failures[kind] ?? []);
@@ -91,11 +95,14 @@ async function listOne(kube: Kube, listing: Listing): Promise<Part> {
   if (!(outcome instanceof Failure)) {
     return outcome;
   }
-  const { kind } = source.resource;
-  const because = reasonOf(outcome);
-  return because === 'absent' && (await isGone(kube, source))
-    ? { gone: { kind, failure: outcome } }
-    : { unread: { kind, namespace, failure: outcome, because } };
+  return { unread: { kind: source.resource.kind, namespace, failure: outcome, because: reasonOf(outcome) } };
+}
+
+/** Asked once, however many namespaces are watched: a kind is defined for all of them. */
+async function goneAmong(kube: Kube, source: Source, parts: readonly Read[]): Promise<Gone | undefined> {
+  const unread = parts.flatMap((part) => ('unread' in part ? part.unread : []));
+  const absent = unread.find(({ because }) => because === 'absent');
+  return absent !== undefined && (await isGone(kube, source)) ? absent : undefined;
 }
 
 /** Keeps of each object only what it asks for: the objects themselves would fill the memory. */
