@@ -188,9 +188,12 @@ describe('CoreDNS gets the rules', () => {
   });
 });
 
-async function annotateState(cleanup: 'requested' | 'withdrawn'): Promise<void> {
+/** Without a word, the annotation is removed. */
+async function annotateState(cleanup?: string): Promise<void> {
   const state = structuredClone(world.state()) ?? {};
-  const annotations = { ...state.metadata?.annotations, 'coredns-sync.kube-reflex.dev/cleanup': cleanup };
+  const { 'coredns-sync.kube-reflex.dev/cleanup': _before, ...others } = state.metadata?.annotations ?? {};
+  const wanted = cleanup === undefined ? {} : { 'coredns-sync.kube-reflex.dev/cleanup': cleanup };
+  const annotations = { ...others, ...wanted };
   await world.sandbox.api.update(configMaps, { ...state, metadata: { ...state.metadata, annotations } });
 }
 
@@ -237,16 +240,19 @@ describe('cleaning up', () => {
     expect(new Set(report().map(({ result }) => result))).toEqual(new Set(['absent']));
   });
 
-  it('is over when the request is withdrawn, even while it waits for the rollout', async () => {
-    await configured();
-    await requestCleanup();
-    await annotateState('withdrawn');
-    await world.tick();
-    await world.app.close(); // does at once what it would have done later
+  it.each([undefined, 'withdrawn'])(
+    'is over when the request is withdrawn (%s), even amid the rollout',
+    async (word) => {
+      await configured();
+      await requestCleanup();
+      await annotateState(word);
+      await world.tick();
+      await world.app.close(); // does at once what it would have done later
 
-    expect(JSON.stringify(deployment().spec)).toContain('coredns-ingress-sync');
-    expect(world.lines()).toEqual([lineOf('api.example.com')]);
-  });
+      expect(JSON.stringify(deployment().spec)).toContain('coredns-ingress-sync');
+      expect(world.lines()).toEqual([lineOf('api.example.com')]);
+    },
+  );
 
   it('CS-50 when the Deployment can not be changed the rules stay and the run fails', async () => {
     await configured();
