@@ -11,8 +11,8 @@ const rulesName = 'coredns-ingress-sync-rewrite-rules';
 const rulesKey = 'dynamic.server';
 
 /**
- * CoreDNS in small: its ConfigMap and Deployment, the Service that hosts lead to, and, where its program is at hand, a server that imports the rules as they
- * are written, so that hosts can be asked for.
+ * CoreDNS in small: its ConfigMap and Deployment, the Service that hosts lead to, and, where its program is at hand, a server
+ * that imports the rules as they are written, so that hosts can be asked for.
  */
 export async function startCompanion({ api, log }: CompanionOptions): Promise<() => Promise<void>> {
   await api.create(configMaps, coreConfigMap(corefile));
