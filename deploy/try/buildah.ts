@@ -49,9 +49,12 @@ export function createBuildah(directory: string): Buildah & Disposable {
       };
     },
     [Symbol.dispose]: () => {
-      ask('rm', '--all');
-      ask('rmi', '--all', '--force');
-      rmSync(directory, { recursive: true, force: true });
+      try {
+        ask('rm', '--all');
+        ask('rmi', '--all', '--force');
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
     },
   };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -14,10 +15,12 @@ const root = resolve(import.meta.dirname, '../..');
 const image = 'localhost/kube-reflex';
 /** Whom this machine trusts, where Debian keeps it. */
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
+const startLimitMs = 60_000;
 
 /**
  * `npm run image`: builds the Dockerfile by buildah, without a daemon, from bases made of this machine's own files, and
- * starts every function in what comes out. Takes a few minutes and the package registry, hence no part of the tests.
+ * starts every function and the sink for dead letters in what comes out. Takes a few minutes and the package registry,
+ * hence no part of the tests.
  */
 async function main(): Promise<void> {
   if (!isThere()) {
@@ -36,13 +39,18 @@ async function main(): Promise<void> {
   await checkUser(container);
   const entry = buildah.inspect(image, '{{range .OCIv1.Config.Entrypoint}}{{println .}}{{end}}').split('\n');
   for (const { definition } of await findFunctions(join(root, 'functions'))) {
-    await checkStart(container, entry, definition);
+    await checkFunction(container, entry, definition);
   }
+  expectVersion('dead-letters', (await start(container, entry, { FUNCTION: 'dead-letters' })).metrics);
 }
 
 /** The builder has what the Dockerfile's commands call; the runtime, like a distroless one, has Node and nothing else. */
 function buildBases(buildah: Buildah, directory: string): [string, string] {
-  const npm = dirname(dirname(process.env['npm_execpath'] ?? ''));
+  const { npm_execpath: program } = process.env;
+  if (program === undefined) {
+    throw new Error('npm says where it is to what it starts: use npm run image');
+  }
+  const npm = dirname(dirname(program));
   const builder = join(directory, 'builder');
   const tools = ['/bin/sh', '/usr/bin/env', '/usr/bin/install'].map((path) => [path, path] as const);
   makeRoot(builder, { '/usr/local/bin/node': process.execPath, ...Object.fromEntries<string>(tools) });
@@ -72,29 +80,53 @@ function buildImage(buildah: Buildah, builder: string, runtime: string): void {
   buildah.build([...volumes, ...told, '--file', join(root, 'deploy/Dockerfile'), '--tag', image, root]);
 }
 
-/** It is nobody, and may write nothing. */
+/** It is nobody, and may not write into /app. */
 async function checkUser(container: Container): Promise<void> {
   const probe = `try { fs.writeFileSync('/app/mine', '') } catch (error) { console.log(process.getuid(), error.code) }`;
   const child = container.run(['/nodejs/bin/node', '-e', probe]);
-  expectEqual('its user and what it may write', (await text(child.stdout)).trim(), '65532 EACCES');
+  expectEqual('its user, and how writing into /app ends', (await text(child.stdout)).trim(), '65532 EACCES');
 }
 
 /** The function answers as this version, from code that the build had compiled. */
-async function checkStart(container: Container, entry: readonly string[], definition: Definition): Promise<void> {
+async function checkFunction(container: Container, entry: readonly string[], definition: Definition): Promise<void> {
   const { name, config } = definition;
-  const settings = { PORT: '0', TLS_PORT: '0', LOG_LEVEL: 'info', NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
-  const child = container.run(entry, { ...exampleEnvironment(config), ...settings, FUNCTION: name });
-  const debug = text(child.stderr);
-  let metrics = '';
-  for await (const line of createInterface({ input: child.stdout })) {
+  const settings = { TLS_PORT: '0', NODE_DEBUG_NATIVE: 'COMPILE_CACHE', FUNCTION: name };
+  const { metrics, told } = await start(container, entry, { ...exampleEnvironment(config), ...settings });
+  const compiled = `code cache for CommonJS /app/${name}.cjs was accepted`;
+  expectEqual(`${name} is compiled`, told.includes(compiled), true);
+  expectVersion(name, metrics);
+}
+
+/** From start to end: what a program tells of itself on the way. How it ends is up to buildah, which kills it. */
+async function start(
+  container: Container,
+  entry: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<{ readonly metrics: string; readonly told: string }> {
+  const child = container.run(entry, { ...environment, PORT: '0', LOG_LEVEL: 'info' });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const told = text(child.stderr);
+  const late = AbortSignal.timeout(startLimitMs);
+  let metrics: string | undefined;
+  for await (const line of createInterface({ input: child.stdout, signal: late })) {
     const url = /"urls":\["([^"]+)"/.exec(line)?.[1];
     if (url !== undefined) {
-      metrics = await (await fetch(new URL('/metrics', url))).text();
+      metrics = await (await fetch(new URL('/metrics', url), { signal: late })).text();
       child.kill();
     }
   }
-  const compiled = `code cache for CommonJS /app/${name}.cjs was accepted`;
-  expectEqual(`${name} is compiled`, (await debug).includes(compiled), true);
+  if (late.aborted) {
+    child.kill();
+    throw new Error(`${environment['FUNCTION']} was not up and gone again within ${startLimitMs / 1000} s`);
+  }
+  if (metrics === undefined) {
+    const [code] = await exited;
+    throw new Error(`${environment['FUNCTION']} ended with ${code} before it listened:\n${await told}`);
+  }
+  return { metrics, told: await told };
+}
+
+function expectVersion(name: string, metrics: string): void {
   expectEqual(`${name} tells its version`, metrics.includes(`version="${version}"`), true);
 }
 
@@ -107,5 +139,5 @@ function expectEqual(what: string, found: unknown, expected: unknown): void {
 
 main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
+  process.exit(1); // what hangs in a container must not keep this waiting
 });
