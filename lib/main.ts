@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { openAdmissionPort, type AdmissionPort } from './admission-port.ts';
-import { parseConfig, type Environment } from './function/config.ts';
+import type { Environment } from './function/config.ts';
 import type { Definition } from './function/define.ts';
 import { createBodyReader } from './http/body.ts';
 import { openFront, type Front, type FrontOptions } from './http/front.ts';
@@ -11,7 +11,7 @@ import { createTransport, type Transport } from './kube/transport.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { ownNamespace } from './own-namespace.ts';
-import { ProcessSettings, readSettings } from './settings.ts';
+import { readSettings, type ProcessSettings } from './settings.ts';
 import { plainSurface } from './surface.ts';
 import { version } from './version.ts';
 
@@ -38,6 +38,8 @@ export interface Running {
   readonly tlsUrl: URL | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
+  /** How long the settings want it to go on serving once it is told to end. */
+  readonly drainMs: number;
   /** Readiness turns false at once; serving goes on for `graceMs`; then work in flight ends and the ports close. */
   readonly close: (graceMs?: number) => Promise<void>;
 }
@@ -83,7 +85,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       { functions: instances.map(({ name }) => name), urls: fronts.map((front) => front.url.href) },
       'listening',
     );
-    return { url, tlsUrl: admission.url, metrics, log, close };
+    return { url, tlsUrl: admission.url, metrics, log, drainMs: settings.DRAIN_SECONDS * 1000, close };
   } catch (error) {
     await close();
     throw error;
@@ -141,8 +143,7 @@ export async function main(definition: Definition): Promise<void> {
     const running = await serve({ definitions: [definition], environment: process.env });
     // What matters is in the cluster, not in this process: an error that nobody caught is told, and work goes on.
     process.on('uncaughtException', (error) => running.log.error({ err: error, failure: 'bug' }, 'uncaught error'));
-    const graceMs = parseConfig(ProcessSettings, process.env).DRAIN_SECONDS * 1000;
-    process.once('SIGTERM', () => void end(running, graceMs));
+    process.once('SIGTERM', () => void end(running, running.drainMs));
     process.once('SIGINT', () => void end(running, 0));
   } catch (error) {
     process.stderr.write(`${definition.name}: ${error instanceof Error ? error.message : String(error)}\n`);
