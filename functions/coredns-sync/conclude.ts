@@ -1,7 +1,7 @@
 import type { Context } from '../../lib/function/define.ts';
 import type { Config } from './config.ts';
 import { passConditions } from './integrate.ts';
-import { memoryOf, orphanedAfterMs } from './memory.ts';
+import { isYoung, memoryOf, startFrom } from './memory.ts';
 import { showConditions } from './metrics.ts';
 import { sorted, type Decision } from './pass.ts';
 import { startingOver } from './retry.ts';
@@ -28,8 +28,8 @@ export async function conclude(
   const state = await readState(context);
   const kept = Object.entries(state.conditions).filter(([type]) => !passConditions.includes(type));
   const merged = sorted({ ...Object.fromEntries(kept), ...conditions });
-  const now = (context.kube.serverTime() ?? context.now()).getTime();
-  const owed = Object.entries(state.owed).filter(([, at]) => now - Date.parse(at) < orphanedAfterMs);
+  const now = context.kube.serverTime() ?? context.now();
+  const owed = Object.entries(state.owed).filter(([, at]) => isYoung(at, now));
   const layout = decided.writes === true ? decided.layout : layoutIn(state);
   const changes = {
     ...(layout === undefined ? {} : { layout }),
@@ -41,7 +41,7 @@ export async function conclude(
   const rides = wrote || differing(state, changes).length > 0;
   await writeState(context, state, rides ? { ...changes, summary } : changes);
   showConditions(context, before.conditions, merged);
-  memoryOf(context).known = obstructed(merged) ? undefined : layout;
+  startFrom(memoryOf(context), obstructed(merged) ? undefined : layout);
   return rides ? undefined : newsIn(state, summary);
 }
 

@@ -3,7 +3,7 @@ import { Failure } from '../../lib/function/failure.ts';
 import { bucketOf, writeBucket, type Bucket } from './bucket.ts';
 import { ranked } from './claim.ts';
 import type { Config } from './config.ts';
-import { memoryOf, type Known } from './memory.ts';
+import { memoryOf, orphansIn, startFrom, type Known } from './memory.ts';
 import { countNoop, countRefused, countWrites } from './metrics.ts';
 import type { Policy } from './policy.ts';
 import { publish } from './publish.ts';
@@ -166,12 +166,12 @@ async function startOf(context: Context<Config>): Promise<Start | undefined> {
     return { layout: memory.known, state: undefined };
   }
   const state = await readState(context);
-  const orphans = Object.keys(state.owed).filter((id) => id !== memory.id);
+  const orphans = orphansIn(state.owed, memory, context.kube.serverTime() ?? context.now());
   const moving = state.layout.before !== undefined;
   if (!state.known || state.cleaning || moving || orphans.length > 0 || obstructed(state.conditions)) {
     return undefined;
   }
-  memory.known = state.layout;
+  startFrom(memory, state.layout);
   return { layout: state.layout, state };
 }
 

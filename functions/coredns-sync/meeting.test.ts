@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { lineOf, openWorld, until, rulesName, type Environment, type World } from '../../test/coredns-sync/world.ts';
+import { turnedClock } from '../../test/sandbox/turned-clock.ts';
 
 let world: World;
 
@@ -55,6 +56,31 @@ describe('writers that meet', () => {
     }
 
     expect(lines()).toEqual(names.map((name) => lineOf(`${name}.example.com`)).sort());
+  });
+
+  it('who meets one that owes looks at its own objects alone, and at everything once that one seems dead', async () => {
+    const clock = turnedClock();
+    const { ingress, tell, lines, sandbox, another, calls } = await open({}, { clock });
+    await ingress('web', ['web.example.com']);
+    await tell('add', 'web');
+    const slow = await another({ MIN_WRITE_INTERVAL_MS: '60000' });
+    await ingress('owed', ['owed.example.com']);
+    expect(await tell('add', 'owed', { to: slow })).toBe(204);
+
+    async function meet(name: string): Promise<readonly string[]> {
+      await ingress(name, [`${name}.example.com`]);
+      const effect = { do: 'refuse', status: 409 } as const;
+      sandbox.faults.add({ verb: 'patch', resource: 'configmaps', name: rulesName, times: 1, effect });
+      const before = calls.length;
+      await tell('add', name);
+      return calls.slice(before).flatMap(({ verb, resource }) => (verb === 'list' ? resource : []));
+    }
+
+    expect(await meet('first')).toEqual([]);
+    expect(lines()).toEqual(['first', 'web'].map((name) => lineOf(`${name}.example.com`)));
+    clock.turn(61_000);
+    expect(await meet('second')).not.toEqual([]);
+    expect(lines()).toEqual(['first', 'owed', 'second', 'web'].map((name) => lineOf(`${name}.example.com`)));
   });
 
   it('gives up with 503 when others never stop writing', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { perInstance } from '../../lib/function/memory.ts';
 import type { DnsFacts } from './integration/types.ts';
 import type { SourceRef } from './sources/ref.ts';
-import type { Layout } from './state.ts';
+import type { Layout, State } from './state.ts';
 
 /** What one process knows for the moment. All of it can be read or done again. */
 export interface Memory {
@@ -10,6 +10,8 @@ export interface Memory {
   readonly id: string;
   /** Where things are; each shard and bucket tells whether that is still true. */
   known: Layout | undefined;
+  /** Has this process ever known it? Then all is done that processes before it had died owing. */
+  started: boolean;
   /** Objects whose events were answered and whose rules are not written yet. */
   readonly waiting: Map<string, SourceRef>;
   /** When the state was last told that this process owes work, by its own clock; undefined when it owes nothing. */
@@ -28,9 +30,28 @@ export interface Known {
   readonly facts: DnsFacts | undefined;
 }
 
+/** From here on events cost what their objects cost; without a layout the next one costs a full pass. */
+export function startFrom(memory: Memory, layout: Layout | undefined): void {
+  memory.known = layout;
+  memory.started ||= layout !== undefined;
+}
+
+/** Marks of others behind which nobody is left, as far as can be told; to a process that has just started, all of them. */
+export function orphansIn(owed: State['owed'], { id, started }: Memory, now: Date): readonly string[] {
+  return Object.entries(owed)
+    .filter(([other, at]) => other !== id && !(started && isYoung(at, now)))
+    .map(([other]) => other);
+}
+
+/** Whoever lives renews its mark before it is older. */
+export function isYoung(at: string, now: Date): boolean {
+  return now.getTime() - Date.parse(at) < orphanedAfterMs;
+}
+
 export const memoryOf = perInstance<Memory>(() => ({
   id: randomUUID().slice(0, 8),
   known: undefined,
+  started: false,
   waiting: new Map(),
   markedAt: undefined,
   flushing: false,
