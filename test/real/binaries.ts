@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { parts, productOf, type PartName } from './parts.ts';
+import { delimiter, join } from 'node:path';
+import { parts, productOf, type Part, type PartName } from './parts.ts';
 
 /** Where programs are looked for; read from the environment once, by whoever starts. */
 export interface Places {
   /** `KUBEBUILDER_ASSETS`: programs that someone else provides. */
   readonly assets: string | undefined;
+  /** The directories of `PATH`. */
+  readonly path: readonly string[];
   /** Our own builds, outside the checkout, so that they outlive it. */
   readonly cache: string;
 }
@@ -16,6 +18,7 @@ export function placesOf(env: Readonly<Record<string, string | undefined>>): Pla
   const cache = env['XDG_CACHE_HOME'] ?? '';
   return {
     assets: env['KUBEBUILDER_ASSETS'],
+    path: (env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== ''),
     cache: join(cache === '' ? join(homedir(), '.cache') : cache, 'kube-reflex', 'real-parts'),
   };
 }
@@ -60,6 +63,12 @@ export function cachedPath(name: PartName, { cache }: Places): string {
 
 /** The path of a part's program, if it exists. */
 export function findBinary(name: PartName, places: Places): string | undefined {
-  const provided = places.assets === undefined ? [] : [join(places.assets, name)];
-  return [...provided, cachedPath(name, places)].find((path) => existsSync(path));
+  const { anyRelease }: Part = parts[name];
+  const provided = [
+    ...(places.assets === undefined ? [] : [places.assets]),
+    ...(anyRelease === undefined ? [] : places.path),
+  ];
+  return [...provided.map((directory) => join(directory, name)), cachedPath(name, places)].find((path) =>
+    existsSync(path),
+  );
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { placesOf } from './binaries.ts';
+import { findBinary, placesOf } from './binaries.ts';
 import { ensureParts } from './build.ts';
 import { startCluster } from './cluster.ts';
 import { controlPlane, type ControlPlanePart } from './control-plane.ts';
@@ -8,6 +8,7 @@ import { currentRuns, isAlive, residentMegabytes } from './runs.ts';
 
 const usage = `usage: npm run real -- <command>
   build [part…]   build the named parts, or all: ${partNames.join(' ')}
+  where [part…]   build the named parts and print the path of each
   up [part…]      start a control plane, or etcd, kube-apiserver and the named parts of it; runs until Ctrl-C
   down            end what \`up\` started
   status          list what runs`;
@@ -16,6 +17,7 @@ const controlPlaneParts = Object.keys(controlPlane) as ControlPlanePart[];
 
 const commands: Readonly<Record<string, (names: readonly string[]) => Promise<void> | void>> = {
   build: (names) => build(named(names, partNames, isPart)),
+  where: (names) => where(named(names, partNames, isPart)),
   up: (names) => up(named(names, controlPlaneParts, isControlPlanePart)),
   down,
   status,
@@ -32,6 +34,14 @@ async function main([name = '', ...names]: readonly string[]): Promise<void> {
 async function build(names: readonly PartName[]): Promise<void> {
   await ensureParts(names, placesOf(process.env), tell);
   print(`${names.length} parts are ready`);
+}
+
+async function where(names: readonly PartName[]): Promise<void> {
+  const places = placesOf(process.env);
+  await ensureParts(names, places, tell);
+  for (const name of names) {
+    print(findBinary(name, places) ?? '');
+  }
 }
 
 async function up(parts: readonly ControlPlanePart[]): Promise<void> {

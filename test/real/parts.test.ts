@@ -50,6 +50,16 @@ describe('binaries', () => {
     expect(findBinary('etcd', placesOf({ XDG_CACHE_HOME: directory }))).toBeUndefined();
   });
 
+  it('are looked for on PATH where any release serves', () => {
+    for (const name of ['etcd', 'kubectl']) {
+      writeFileSync(join(directory, name), '');
+    }
+    const places = placesOf({ PATH: `/nowhere:${directory}`, XDG_CACHE_HOME: directory });
+
+    expect(findBinary('kubectl', places)).toBe(join(directory, 'kubectl'));
+    expect(findBinary('etcd', places)).toBeUndefined();
+  });
+
   it('are cached by part and version, outside the checkout', () => {
     const places = placesOf({ XDG_CACHE_HOME: directory });
 

@@ -15,6 +15,8 @@ export interface Part {
   readonly product: ProductName;
   /** A package of the product, or a file of `programs/` that is built with it. */
   readonly package: string;
+  /** Any release of it serves, so the one on PATH is taken where there is one. */
+  readonly anyRelease?: true;
 }
 
 const kubernetes = '1.36.3';
@@ -24,19 +26,23 @@ const serving = 'knative.dev/serving';
 const istio = 'istio.io/istio';
 const coredns = 'github.com/coredns/coredns';
 
+const kube = {
+  module: 'k8s.io/kubernetes',
+  version: `v${kubernetes}`,
+  staging: `v${kubernetes.replace(/^1\./, '0.')}`,
+  linkFlags: [
+    `-X ${kubernetesVersion}.gitVersion=v${kubernetes}`,
+    `-X ${kubernetesVersion}.gitMajor=1`,
+    `-X ${kubernetesVersion}.gitMinor=${kubernetes.split('.')[1] ?? ''}`,
+    `-X ${kubernetesVersion}.gitTreeState=clean`,
+  ],
+};
+
 /** The one place where versions of real programs are pinned; `node test/real/pin.ts` carries a change into `modules/`. */
 export const products = {
-  kube: {
-    module: 'k8s.io/kubernetes',
-    version: `v${kubernetes}`,
-    staging: `v${kubernetes.replace(/^1\./, '0.')}`,
-    linkFlags: [
-      `-X ${kubernetesVersion}.gitVersion=v${kubernetes}`,
-      `-X ${kubernetesVersion}.gitMajor=1`,
-      `-X ${kubernetesVersion}.gitMinor=${kubernetes.split('.')[1] ?? ''}`,
-      `-X ${kubernetesVersion}.gitTreeState=clean`,
-    ],
-  },
+  kube,
+  // By module files of its own: a machine that has a kubectl needs none of what only this one reads.
+  kubectl: kube,
   etcd: { module: 'go.etcd.io/etcd/server/v3', version: 'v3.7.3' },
   kwok: { module: 'sigs.k8s.io/kwok', version: 'v0.8.0' },
   eventing: { module: eventing, version: 'v0.50.0' },
@@ -66,6 +72,7 @@ export const parts = {
   'kube-apiserver': { product: 'kube', package: 'k8s.io/kubernetes/cmd/kube-apiserver' },
   'kube-controller-manager': { product: 'kube', package: 'k8s.io/kubernetes/cmd/kube-controller-manager' },
   'kube-scheduler': { product: 'kube', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
+  kubectl: { product: 'kubectl', package: 'k8s.io/kubernetes/cmd/kubectl', anyRelease: true },
   etcd: { product: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
   'receive-adapter': { product: 'eventing', package: `${eventing}/cmd/apiserver_receive_adapter` },
   coredns: { product: 'coredns', package: 'coredns.go' },

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { placesOf } from './binaries.ts';
+import { delimiter, dirname, join } from 'node:path';
+import { findBinary, placesOf, type Places } from './binaries.ts';
 import { ensureParts } from './build.ts';
 import { suites } from './suites.ts';
 
@@ -29,12 +29,13 @@ async function run(words: readonly string[]): Promise<void> {
     }
     return needed;
   });
-  await ensureParts([...new Set(parts.flat())], placesOf(process.env), (line) => {
+  const places = placesOf(process.env);
+  await ensureParts([...new Set(parts.flat())], places, (line) => {
     process.stderr.write(`${line}\n`);
   });
   const logs = mkdtempSync(join(tmpdir(), 'kube-reflex-logs-'));
   const files = wanted.map((name) => `test/real/${name}.test.ts`);
-  process.exitCode = await jest([...files, ...options], logs);
+  process.exitCode = await jest([...files, ...options], { REAL_LOGS: logs, PATH: withKubectl(places) });
   if (process.exitCode === 0) {
     rmSync(logs, { recursive: true });
   } else {
@@ -48,14 +49,20 @@ function parted(words: readonly string[]): { names: readonly string[]; options: 
   return { names: words.slice(0, end), options: words.slice(end) };
 }
 
-async function jest(args: readonly string[], logs: string): Promise<number> {
+/** Suites and the commands of the README call it by its name. */
+function withKubectl(places: Places): string {
+  const kubectl = findBinary('kubectl', places);
+  return [...places.path, ...(kubectl === undefined ? [] : [dirname(kubectl)])].join(delimiter);
+}
+
+async function jest(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<number> {
   const child = spawn(
     process.execPath,
     [
       ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
       ...[join(root, 'node_modules/jest/bin/jest.js'), '--config', join(here, 'jest.config.js'), ...args],
     ],
-    { cwd: root, stdio: 'inherit', env: { ...process.env, REAL_LOGS: logs } },
+    { cwd: root, stdio: 'inherit', env: { ...process.env, ...environment } },
   );
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
