@@ -16,6 +16,8 @@ export interface Memory {
   readonly waiting: Map<string, SourceRef>;
   /** When the state was last told that this process owes work, by its own clock; undefined when it owes nothing. */
   markedAt: number | undefined;
+  /** When what waits is to be written; whoever joins it changes nothing about that. */
+  flushAt: number | undefined;
   flushing: boolean;
   /** Hosts that were written for an object by a run that then failed: its record may not tell of them. */
   readonly unsettled: Map<string, ReadonlySet<string>>;
@@ -54,6 +56,7 @@ export const memoryOf = perInstance<Memory>(() => ({
   started: false,
   waiting: new Map(),
   markedAt: undefined,
+  flushAt: undefined,
   flushing: false,
   unsettled: new Map(),
 }));

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ingresses, type ConfigMap, type Ingress } from '../../lib/kube/resource.ts';
+import type { Running } from '../../lib/main.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { lineOf, openWorld, until, type Environment, type World } from '../../test/coredns-sync/world.ts';
 import { startProcess, type FunctionProcess } from '../../test/process.ts';
@@ -26,8 +27,14 @@ async function justWritten(environment: Environment = {}): Promise<World> {
   return opened;
 }
 
+interface AlmostDue {
+  readonly clock: TurnedClock;
+  readonly to: Running;
+  readonly tell: (name: string) => Promise<number>;
+}
+
 /** The same, and time stands still a second before the next write, for the server and for the process that is told. */
-async function almostDue(): Promise<{ readonly clock: TurnedClock; readonly tell: (name: string) => Promise<number> }> {
+async function almostDue(): Promise<AlmostDue> {
   const clock = turnedClock();
   world = await openWorld({ MIN_WRITE_INTERVAL_MS: '60000' }, { clock });
   const to = await world.another({}, { now: () => clock.now() });
@@ -37,7 +44,7 @@ async function almostDue(): Promise<{ readonly clock: TurnedClock; readonly tell
   await world.ingress('web', ['web.example.com']);
   await tell('web');
   clock.turn(59_000);
-  return { clock, tell };
+  return { clock, to, tell };
 }
 
 describe('bursts', () => {
@@ -78,6 +85,22 @@ describe('bursts', () => {
     const writes = calls.slice(before).filter(({ verb, resource }) => verb === 'patch' && resource === 'configmaps');
     expect(version).not.toBe(rules()?.metadata?.resourceVersion);
     expect(writes.length).toBeLessThanOrEqual(3); // rules, records, mark
+  });
+
+  it('what joins others that wait is not written too early, although their time comes first', async () => {
+    const { clock, tell, to } = await almostDue();
+    const { ingress, lines, tick } = world;
+    for (const name of ['first', 'second']) {
+      await ingress(name, [`${name}.example.com`]);
+      await tell(name);
+    }
+    await tick(); // of another process, which writes both
+    await ingress('third', ['third.example.com']);
+    await tell('third');
+    clock.turn(1_000);
+
+    expect(await firstFlush(to)).toBe('deferred');
+    expect(lines()).toHaveLength(3);
   });
 
   it('a process that ends in order writes what it owes', async () => {
@@ -157,6 +180,17 @@ describe('bursts', () => {
     expect(lines()).toHaveLength(2);
   });
 });
+
+/** How the first flush of a process ended. */
+async function firstFlush({ url }: Running): Promise<string> {
+  for (;;) {
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    const [, result] = /coredns_sync_passes_total\{kind="flush",result="(\w+)"/.exec(metrics) ?? [];
+    if (result !== undefined) {
+      return result;
+    }
+  }
+}
 
 function owed(state: ConfigMap | undefined): Record<string, string> {
   return JSON.parse(state?.data?.['owed'] ?? '{}') as Record<string, string>;

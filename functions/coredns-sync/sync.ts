@@ -79,8 +79,10 @@ function isMarked({ markedAt }: Memory, now: number): boolean {
 
 /** A flush before its time means that the process ends: then it must not wait. */
 function plan(context: Context<Config>, waitMs: number): void {
-  const at = new Date(context.now().getTime() + waitMs);
-  context.later('flush', at, (later) => flush(later, later.now() < at));
+  const memory = memoryOf(context);
+  const at = Math.min(context.now().getTime() + waitMs, memory.flushAt ?? Infinity);
+  memory.flushAt = at;
+  context.later('flush', new Date(at), (later) => flush(later, later.now().getTime() < at));
 }
 
 /** Writes everything that waits, at once. */
@@ -88,6 +90,7 @@ async function flush(context: Context<Config>, force: boolean): Promise<void> {
   const memory = memoryOf(context);
   const refs = [...memory.waiting.values()];
   memory.waiting.clear();
+  memory.flushAt = undefined;
   memory.flushing = true;
   try {
     const wait = await settle(context, policyOf(context.config), { refs, kind: 'flush', force });
