@@ -1,7 +1,10 @@
 import type { Pod } from '../../lib/kube/resource.ts';
+import { inParallel } from '../../lib/work/in-parallel.ts';
 import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { identify, livePods, marks, podOf, type Workload } from './workloads.ts';
+
+const askedAtOnce = 8;
 
 /** What people see of a proxy in a pod. */
 export interface Injected {
@@ -16,15 +19,12 @@ export interface Injected {
  */
 export async function outdatedOf(client: Client, workloads: readonly Workload[]): Promise<ReadonlySet<string>> {
   const pods = await livePods(client);
-  const outdated = new Set<string>();
-  for (const workload of workloads) {
+  const outdated = await inParallel(askedAtOnce, workloads, async (workload) => {
     const expected = await wouldInject(client, workload);
     const mine = pods.filter(({ metadata }) => isOf(workload, metadata));
-    if (expected !== undefined && mine.some((pod) => differs(expected, injectedInto(pod)))) {
-      outdated.add(identify(workload));
-    }
-  }
-  return outdated;
+    return expected !== undefined && mine.some((pod) => differs(expected, injectedInto(pod)));
+  });
+  return new Set(workloads.filter((_, index) => outdated[index]).map(identify));
 }
 
 /** What a pod of this workload would get now; `undefined` when it would get no proxy. */

@@ -1,6 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Looks again and again, on a machine that may be busy: resolves with the first outcome that is not `undefined`. */
+const shortestRestMs = 20;
+const longestRestMs = 500;
+
+/**
+ * Looks again and again, on a machine that may be busy: resolves with the first outcome that is not `undefined`. It rests
+ * as long as a look takes, to leave those the time who have to bring the outcome about.
+ */
 export async function waitFor<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,
@@ -8,14 +14,16 @@ export async function waitFor<T>(
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
+    const began = performance.now();
     const outcome = await look();
     if (outcome !== undefined) {
       return outcome;
     }
-    if (performance.now() > deadline) {
+    const ended = performance.now();
+    if (ended > deadline) {
       throw new Error(`waited ${withinMs / 1000} s in vain: ${what}`);
     }
-    await pause(20);
+    await pause(Math.min(Math.max(ended - began, shortestRestMs), longestRestMs));
   }
 }
 

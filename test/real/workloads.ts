@@ -1,5 +1,6 @@
 import type { Pod } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
+import { inParallel } from '../../lib/work/in-parallel.ts';
 import type { Body, Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { waitUntil } from './wait.ts';
@@ -21,6 +22,7 @@ export interface Template {
   readonly spec?: NonNullable<Pod['spec']>;
 }
 
+const madeAtOnce = 8;
 const kinds: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
 
 /** What `identify` and the maps of this file are keyed by. */
@@ -52,9 +54,9 @@ export async function mergePatch(client: Client, path: string, body: object): Pr
 }
 
 export async function createWorkloads(client: Client, workloads: readonly Workload[]): Promise<void> {
-  for (const workload of workloads) {
-    expectCode(201, await client.call('POST', collectionOf(workload), { body: objectOf(workload) }));
-  }
+  await inParallel(madeAtOnce, workloads, async (workload) =>
+    expectCode(201, await client.call('POST', collectionOf(workload), { body: objectOf(workload) })),
+  );
   await settled(client, workloads);
 }
 
