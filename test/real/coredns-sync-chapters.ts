@@ -117,6 +117,31 @@ const takingOver: Chapter = {
 
 export const chapters = [changingHosts, owing, spreading, drawingTogether, undoingAnEdit, takingOver];
 
+/** Something that happens to an Ingress, and what tells of it. */
+export interface Change {
+  readonly make: () => Promise<void>;
+  readonly event: Event;
+}
+
+/** Additions, moves, changes of class and removals; rules spread out and draw together again. */
+export function changesOf({ put, remove }: CoreDnsSyncSite, round: number): readonly Change[] {
+  function puts(name: string, names: readonly string[], className?: string): Change {
+    return { make: () => put(name, names, className), event: ingressChanged(name) };
+  }
+  function removes(name: string): Change {
+    return { make: () => remove(`${ingressesPath}/${name}`), event: ingressChanged(name) };
+  }
+  const [one, two] = [`one-${round}`, `two-${round}`];
+  return [
+    puts(one, [`${one}.example.com`, 'shared.example.com']),
+    puts(two, [`${two}.example.com`, 'stable-1.example.com'], 'other'),
+    puts(one, [`moved-${round}.example.com`]),
+    puts(two, [`${two}.example.com`, 'shared.example.com']),
+    puts('many', round % 2 === 1 ? many : many.slice(0, 1)),
+    ...(round > 1 ? [removes(`one-${round - 1}`), removes(`two-${round - 1}`)] : []),
+  ];
+}
+
 function hosts(name: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${name}-${index}.example.com`);
 }

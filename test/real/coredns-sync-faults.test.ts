@@ -4,9 +4,8 @@ import type { Environment } from '../../lib/function/config.ts';
 import type { Ingress } from '../../lib/kube/resource.ts';
 import { disordered, oracle, oracleSettings, seeded } from '../coredns-sync/oracle.ts';
 import { binaryEvent, send, type Event } from '../http.ts';
-import { chapters, stable, type Chapter } from './coredns-sync-chapters.ts';
+import { changesOf, chapters, stable, type Change, type Chapter } from './coredns-sync-chapters.ts';
 import {
-  ingressChanged,
   ingressesPath,
   openCoreDnsSyncSite,
   shippedWith,
@@ -29,12 +28,11 @@ const settings = {
 };
 const shipped = shippedWith(settings);
 
-/** Of the processes that are killed while the other one works beside them. */
+/** Of the processes that are killed while the other one works beside them, each a write later than the one before. */
 const lives = 6;
 
 describe('two processes of coredns-sync on a real API server, one of which is killed again and again', () => {
   const running = new AsyncDisposableStack();
-  const random = seeded(11);
   let site: CoreDnsSyncSite;
   let proxy: KillingProxy;
   let survivor: RealFunction;
@@ -74,6 +72,7 @@ describe('two processes of coredns-sync on a real API server, one of which is ki
 
   /** Dies at one write after the other until there is none left. Returns how many there were. */
   async function killAtEveryWrite(chapter: Chapter, when: Death['when']): Promise<number> {
+    const random = seeded(11);
     let victim = await startVictim(1, chapter.environment);
     for (let atWrite = 1; ; atWrite += 1) {
       await chapter.prepare(site);
@@ -84,7 +83,7 @@ describe('two processes of coredns-sync on a real API server, one of which is ki
       ]);
       const struck = proxy.struck();
       proxy.arm(next.running);
-      await (when === 'after' ? tell(next, ticking) : goOn(told));
+      await (when === 'after' ? tell(next, ticking) : goOn(disordered(told, random)));
       await expectOracle([chapter.what, when, atWrite]);
       victim = next;
       if (!struck) {
@@ -113,9 +112,9 @@ describe('two processes of coredns-sync on a real API server, one of which is ki
     return told;
   }
 
-  /** The other process hears of it all as on a bad day, then its tick comes. */
+  /** The other process hears of it, then its tick comes. */
   async function goOn(told: readonly Event[]): Promise<void> {
-    await deliver(survivor, disordered(told, random));
+    await deliver(survivor, told);
     await tell(survivor, ticking);
   }
 
@@ -127,48 +126,55 @@ describe('two processes of coredns-sync on a real API server, one of which is ki
   }
 
   it(
-    'dead while the other works beside it, with events lost, doubled and reordered for both: the same',
+    'dead again and again while the other works beside it, a hundred events lost, doubled and reordered between them: the same',
     async () => {
-      let deaths = 0;
-      for (let atWrite = 1; atWrite <= lives; atWrite += 1) {
-        deaths += Number(await liveAndDie(atWrite));
-      }
+      const changes = Array.from({ length: 15 }, (_, round) => changesOf(site, round + 1)).flat();
+      const deaths = await liveAndDie(changes);
+      await tell(survivor, ticking);
 
-      expect(deaths).toBeGreaterThanOrEqual(lives / 2); // the other process may have done the work already
+      await expectOracle(['beside the other']);
+      expect(deaths).toBe(lives);
     },
     patience,
   );
 
-  /** Whether the process died before it had done everything. */
-  async function liveAndDie(atWrite: number): Promise<boolean> {
-    const victim = await startVictim(1);
-    proxy.arm(victim.running, { atWrite, when: 'after' });
-    const changes = await changeSome(atWrite);
-    const [first, ...rest] = disordered(changes, random);
-    // The survivor hears of it all, too, but not so early that nothing is left to do for the victim.
-    await deliver(victim, first === undefined ? [] : [first]);
-    await Promise.all([
-      deliver(victim, [...rest, ticking]),
-      deliver(survivor, disordered(changes, random).toReversed()),
-    ]);
+  /**
+   * Each event goes to one of the two, and two at a time: neither runs ahead and leaves nothing to do for the other. A change
+   * is made just before the first event about it or a later one. Returns how often the one died.
+   */
+  async function liveAndDie(changes: readonly Change[]): Promise<number> {
+    const arriving = disordered([...changes.entries()], seeded(11));
+    let deaths = 0;
+    let made = 0;
+    let victim = await startMortal(deaths);
+    for (let at = 0; at < arriving.length; at += 2) {
+      const pair = arriving.slice(at, at + 2);
+      made += await makeAll(changes.slice(made, 1 + Math.max(...pair.map(([index]) => index))));
+      const [its = [], others = []] = pair.map(([, { event }]) => [event]);
+      await Promise.all([deliver(victim, its), deliver(survivor, others)]);
+      if (proxy.struck()) {
+        await victim.running.stop();
+        deaths += 1;
+        victim = await startMortal(deaths);
+      }
+    }
+    await makeAll(changes.slice(made)); // the events of these were lost
     await victim.running.stop();
-    await tell(survivor, ticking);
-    await expectOracle(['beside the other', atWrite]);
-    return proxy.struck();
+    return deaths;
   }
 
-  /** Additions, moves, changes of class and removals; rules spread out and draw together again. */
-  async function changeSome(round: number): Promise<readonly Event[]> {
-    const { put, remove } = site;
-    const many = Array.from({ length: 60 }, (_, index) => `many-${index}.example.com`);
-    const gone = round > 1 ? [`one-${round - 1}`, `two-${round - 1}`] : [];
-    await put(`one-${round}`, [`one-${round}.example.com`, 'shared.example.com']);
-    await put(`two-${round}`, [`two-${round}.example.com`, 'stable-1.example.com'], 'other');
-    await put(`one-${round}`, [`moved-${round}.example.com`]);
-    await put(`two-${round}`, [`two-${round}.example.com`, 'shared.example.com']);
-    await put('many', round % 2 === 1 ? many : many.slice(0, 1));
-    await Promise.all(gone.map((name) => remove(`${ingressesPath}/${name}`)));
-    return [`one-${round}`, `two-${round}`, `one-${round}`, `two-${round}`, 'many', ...gone].map(ingressChanged);
+  async function makeAll(changes: readonly Change[]): Promise<number> {
+    for (const { make } of changes) {
+      await make();
+    }
+    return changes.length;
+  }
+
+  async function startMortal(deaths: number): Promise<RealFunction> {
+    const victim = await startVictim(1);
+    const death: Death = { atWrite: deaths + 1, when: deaths % 2 === 0 ? 'after' : 'before' };
+    proxy.arm(victim.running, deaths < lives ? death : undefined);
+    return victim;
   }
 
   it('after all of that CoreDNS imports the rules exactly once', async () => {
