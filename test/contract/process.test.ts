@@ -38,7 +38,6 @@ describe.each(folders)('$definition.name as a process', ({ folder, definition })
       ...environmentOf(definition),
       KUBECONFIG: kubeconfig,
       POD_NAMESPACE: 'default',
-      DRAIN_SECONDS: '1',
     });
     const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
     const statuses: number[] = [];
