@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Client } from '../contract/api/client.ts';
+import { uniqueName } from '../contract/api/scratch.ts';
 import type { Cluster } from './cluster.ts';
+import { waitFor } from './wait.ts';
 
 /** One answered request as the API server wrote it down. */
 export interface AuditEvent {
@@ -29,6 +32,16 @@ export function readAudit({ site }: Cluster): AuditEvent[] {
     .filter((line) => line.endsWith('}')) // the last line may be half written
     .map((line) => JSON.parse(line) as AuditEvent)
     .filter(({ auditID }) => !seen.has(auditID) && seen.add(auditID));
+}
+
+/** The same once a request made just now is in it, and so all that were answered before. */
+export async function settledAudit(cluster: Cluster, client: Client): Promise<readonly AuditEvent[]> {
+  const marker = uniqueName('marker');
+  await client.call('GET', `/api/v1/namespaces/default/configmaps/${marker}`);
+  return waitFor('the audit log', () => {
+    const audit = readAudit(cluster);
+    return audit.some(({ objectRef }) => objectRef?.name === marker) ? audit : undefined;
+  });
 }
 
 /** How often a user did what: `{ 'list configmaps': 1, 'watch configmaps': 1 }`. */

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { createClient, type Body, type Client } from '../contract/api/client.ts';
-import { expectCode, uniqueName } from '../contract/api/scratch.ts';
+import { expectCode } from '../contract/api/scratch.ts';
 import hostCensus from '../functions/host-census/index.ts';
-import { readAudit, type AuditEvent } from './audit.ts';
+import { settledAudit, type AuditEvent } from './audit.ts';
 import type { Cluster } from './cluster.ts';
 import { usernameOf, type Shipped } from './function.ts';
-import { waitFor, waitUntil } from './wait.ts';
+import { waitUntil } from './wait.ts';
 
 /** The sample function, as it ships. */
 export const shipped: Shipped = {
@@ -84,16 +84,6 @@ async function clear(client: Client): Promise<void> {
     expectCode(200, await client.call('DELETE', path));
   }
   await client.call('DELETE', censusPath);
-}
-
-/** The audit log once it holds a request made just now, and so all that were answered before it. */
-async function settledAudit(cluster: Cluster, client: Client): Promise<readonly AuditEvent[]> {
-  const marker = uniqueName('marker');
-  await client.call('GET', `${ingresses}/${marker}`);
-  return waitFor('the audit log', () => {
-    const audit = readAudit(cluster);
-    return audit.some(({ objectRef }) => objectRef?.name === marker) ? audit : undefined;
-  });
 }
 
 function ingress(name: string, host: string, labels: Readonly<Record<string, string>>): object {

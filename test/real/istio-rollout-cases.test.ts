@@ -7,7 +7,7 @@ import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import type { Injector } from '../injector/injector.ts';
 import { startArgo, type Argo } from './argo.ts';
-import { readAudit } from './audit.ts';
+import { settledAudit } from './audit.ts';
 import type { Cluster } from './cluster.ts';
 import { startFunction, usernameOf, type RealFunction } from './function.ts';
 import { injectedInto } from './injection-oracle.ts';
@@ -239,14 +239,14 @@ describe('one upgrade, seen on the real API server', () => {
     await finish(fn, argo.play);
     await fn.running.stop();
     await start({ DRY_RUN: 'true' });
-    const seen = readAudit(cluster).length;
+    const seen = (await settledAudit(cluster, client)).length;
     await upgrade('1.30.0');
     await waitUntil('it is reported', async () => {
       await tick(fn);
       return (await codeOf(cases.plain)) === 'Queued';
     });
 
-    const mine = readAudit(cluster)
+    const mine = (await settledAudit(cluster, client))
       .slice(seen)
       .filter(
         ({ user, verb }) =>

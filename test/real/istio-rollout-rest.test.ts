@@ -5,7 +5,7 @@ import { fillMesh, type Maker } from '../bench/measure/mesh.ts';
 import { createClient, type Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { startInjector, type Injector } from '../injector/injector.ts';
-import { callsOf, readAudit } from './audit.ts';
+import { callsOf, settledAudit } from './audit.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installRights, usernameOf } from './function.ts';
 import { shipped, startHere, stoppedClock, tick } from './istio-rollout-site.ts';
@@ -39,6 +39,7 @@ jest.setTimeout(600_000);
 
 describe('a large mesh at rest on the real API server', () => {
   let cluster: Cluster;
+  let client: Client;
   let injector: Injector;
   let instance: Running;
   const clock = stoppedClock();
@@ -46,28 +47,28 @@ describe('a large mesh at rest on the real API server', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     injector = await startInjector(proxy);
-    const client = createClient(cluster.access);
+    client = createClient(cluster.access);
     await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'istio-system' } });
     await applyManifest(client, injectorConfigMap({ revision: 'default', tag: '1.29.0' }) as AnyManifest);
     await fillMesh(makerOf(client), { namespaces: 10, workloads: 500, podsEach: 10 }, proxy);
     await applyManifest(client, revisionWebhooks('default', injector.clientConfig) as AnyManifest);
     await installRights(cluster, shipped);
-    client.close();
     // Labels of the namespaces are as young as their pods; they are given the same moment that istiod is.
     const environment = { ISTIOD_CONFIG_READ_DELAY: '0', RECONCILE_PERIOD: '20m' };
     instance = await startHere(cluster, { environment, now: clock.now });
   });
   afterAll(async () => {
     await instance.close();
+    client.close();
     await injector.close();
     await cluster.stop();
   });
 
   /** What the function asked of the API server meanwhile. */
   async function callsDuring(work: () => Promise<void>): Promise<Readonly<Record<string, number>>> {
-    const seen = readAudit(cluster).length;
+    const seen = (await settledAudit(cluster, client)).length;
     await work();
-    return callsOf(account, readAudit(cluster).slice(seen));
+    return callsOf(account, (await settledAudit(cluster, client)).slice(seen));
   }
 
   it('IR-40 5,000 fresh pods in 500 workloads, nothing drifted: no probe, and as many pages as the pods fill', async () => {

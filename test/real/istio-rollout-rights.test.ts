@@ -6,7 +6,7 @@ import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import type { Injector } from '../injector/injector.ts';
 import { startArgo, type Argo } from './argo.ts';
-import { readAudit } from './audit.ts';
+import { settledAudit } from './audit.ts';
 import { startFunction, type RealFunction } from './function.ts';
 import {
   eager,
@@ -137,7 +137,7 @@ describe('with every feature on, under the shipped rights', () => {
     await tick(fn);
     await fn.running.stop('SIGTERM');
 
-    const audit = readAudit(site.cluster);
+    const audit = await settledAudit(site.cluster, client);
     expect(refusedTo(istioRollout, 'events', audit)).toEqual([]);
     expect(usedRights(audit, everything)).toEqual(grantedTo(istioRollout, 'events', everything));
   });

@@ -3,7 +3,7 @@ import istioRollout from '../../functions/istio-rollout/index.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import { readAudit } from './audit.ts';
+import { settledAudit } from './audit.ts';
 import type { Cluster } from './cluster.ts';
 import { startFunction, type RealFunction } from './function.ts';
 import { combinations, namespaceLabels, old, recent, tag } from './injection-matrix.ts';
@@ -83,9 +83,7 @@ describe('with real control planes of two revisions', () => {
     ]);
     await oldPlane.tagAs(tag);
     await oldPlane.tagAs('default');
-    for (const [name, labels] of Object.entries(namespaceLabels)) {
-      await createNamespace(client, name, labels);
-    }
+    await Promise.all(Object.entries(namespaceLabels).map(([name, labels]) => createNamespace(client, name, labels)));
     await createWorkloads(client, combinations);
     for (const manifest of renderFunction(istioRollout).manifests) {
       if (manifest.kind.startsWith('ValidatingAdmissionPolicy')) {
@@ -205,8 +203,8 @@ describe('with real control planes of two revisions', () => {
     expect(later).toContain('Deployment enabled/silent');
   });
 
-  it('did all this with the rights that it ships with, without a watch, and never tried for more', () => {
-    const audit = readAudit(cluster);
+  it('did all this with the rights that it ships with, without a watch, and never tried for more', async () => {
+    const audit = await settledAudit(cluster, client);
     const granted = new Set(grantedTo(istioRollout, 'events', {}));
 
     expect(refusedTo(istioRollout, 'events', audit)).toEqual([]);
