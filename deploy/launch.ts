@@ -11,14 +11,12 @@ export interface Launch {
  *
  * With 1 MB for young objects at first, as V8 would take, a start stops to look for garbage where there is none: 3 ms.
  * With 32 MB in the end, as V8 would take, bodies of requests that are long done add up until the whole heap is marked
- * for them: that costs a webhook a tenth of its CPU, and 30 MB. From 2 GB on, as V8 would allow itself, it lets the heap
- * grow fourfold before it looks for garbage; below, by half as much again: 60 MB less where a large cluster is read again
- * and again, for a sixth more CPU where 10,000 pods are read at once. One arena for all threads spares what each would keep
- * for itself, another 10 MB.
+ * for them: that costs a webhook a tenth of its CPU, and 30 MB. One arena for all threads spares what each would keep for
+ * itself, another 10 MB.
  */
 export function launch({ compileCache }: { readonly compileCache: string }): Launch {
   return {
-    flags: ['--use-openssl-ca', '--min-semi-space-size=4', '--max-semi-space-size=8', '--max-old-space-size=1024'],
+    flags: ['--use-openssl-ca', '--min-semi-space-size=4', '--max-semi-space-size=8'],
     environment: {
       NODE_COMPILE_CACHE: compileCache,
       SSL_CERT_FILE: '/dev/null',

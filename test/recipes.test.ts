@@ -84,8 +84,8 @@ function pairs(texts: readonly string[]): Record<string, string> {
     texts
       .flatMap((text) => text.split(','))
       .map((pair): [string, string] => {
-        const [key = '', value = ''] = pair.split('=');
-        return [key, value];
+        const [key = '', ...value] = pair.split('=');
+        return [key, value.join('=')];
       }),
   );
 }

@@ -261,6 +261,11 @@ export interface Scaling {
   readonly maxScale?: number;
   readonly cpu?: string;
   readonly memory?: string;
+  /**
+   * Megabytes that old objects may take. From 2 GB on, as V8 would allow itself, it lets the heap grow fourfold before it
+   * looks for garbage; below, by half as much again: less memory, for more CPU where much is read at once.
+   */
+  readonly heapMb?: number;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { parseConfig } from '../function/config.ts';
-import type { Mount } from '../function/define.ts';
+import type { Mount, Scaling } from '../function/define.ts';
 import { ProcessSettings, type FunctionSettings } from '../settings.ts';
 import type { Site } from './manifest.ts';
 
@@ -10,6 +10,7 @@ export interface Told {
   /** Settings without a default, each with its example. */
   readonly placeholders: Readonly<Record<string, string>>;
   readonly mounts?: readonly Mounted[];
+  readonly scaling?: Scaling | undefined;
 }
 
 /** What a container finds as files. A Secret must be there before it starts, a ConfigMap need not. */
@@ -47,9 +48,9 @@ export function standardPorts(): { readonly http: number; readonly https: number
 const queueProxyDrain = '30';
 
 /** What every container of a function has in common: the image, its environment and the narrowest security context. */
-export function containerOf({ name, role, placeholders, mounts = [] }: Told, { image }: Site): ContainerBase {
+export function containerOf({ name, role, placeholders, mounts = [], scaling }: Told, { image }: Site): ContainerBase {
   const drain = role === 'events' ? { DRAIN_SECONDS: queueProxyDrain } : {};
-  const variables = { FUNCTION: name, ROLE: role, ...drain, ...placeholders };
+  const variables = { FUNCTION: name, ROLE: role, ...drain, ...heapOf(scaling), ...placeholders };
   return {
     name: 'function',
     image,
@@ -63,6 +64,11 @@ export function containerOf({ name, role, placeholders, mounts = [] }: Told, { i
     },
     ...(mounts.length === 0 ? {} : { volumeMounts: mounts.map(volumeMountOf) }),
   };
+}
+
+/** What bounds the heap of a process. */
+export function heapOf({ heapMb }: Scaling = {}): { readonly NODE_OPTIONS?: string } {
+  return heapMb === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heapMb}` };
 }
 
 function volumeMountOf(mount: Mounted): VolumeMount {

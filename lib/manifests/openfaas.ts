@@ -56,7 +56,8 @@ const grace = { write_timeout: '60s' };
 
 function stackFunction({ name, config, scaling, tick }: Definition): object {
   const { minScale, maxScale, cpu, memory } = { ...standardScaling, ...scaling };
-  const { image, env } = containerOf({ name, role: 'events', placeholders: exampleEnvironment(config) }, openfaasSite);
+  const told = { name, role: 'events', placeholders: exampleEnvironment(config), scaling } as const;
+  const { image, env } = containerOf(told, openfaasSite);
   return {
     image,
     skip_build: true,

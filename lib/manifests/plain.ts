@@ -18,7 +18,7 @@ export const plain: Platform = {
   workload: (told, scaling, site) => {
     const { cpu, memory } = { ...standardScaling, ...scaling };
     const { name } = told;
-    const container = containerOf({ ...told, role: 'events' }, site);
+    const container = containerOf({ ...told, role: 'events', scaling }, site);
     return [
       deployment(
         { name, container: { ...container, resources: { requests: { cpu, memory } } }, ...volumesOf(told.mounts) },

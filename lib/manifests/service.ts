@@ -2,7 +2,12 @@ import type { Scaling } from '../function/define.ts';
 import { containerOf, standardPorts, volumesOf, type Told } from './container.ts';
 import { labelsOf, type Manifest, type Site } from './manifest.ts';
 
-export const standardScaling: Required<Scaling> = { minScale: 0, maxScale: 2, cpu: '20m', memory: '128Mi' };
+export const standardScaling: Required<Omit<Scaling, 'heapMb'>> = {
+  minScale: 0,
+  maxScale: 2,
+  cpu: '20m',
+  memory: '128Mi',
+};
 
 /** The Knative Service that handles events and ticks. It avoids every field that Knative keeps behind a feature flag. */
 export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | undefined, site: Site): Manifest {
@@ -32,7 +37,7 @@ export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | unde
           timeoutSeconds: 120,
           containers: [
             {
-              ...containerOf({ ...told, role: 'events' }, site),
+              ...containerOf({ ...told, role: 'events', scaling }, site),
               ports: [{ containerPort: standardPorts().http }],
               // Without a period Knative probes every 50 ms; with one a cold start waits for the kubelet's seconds.
               readinessProbe: { httpGet: { path: '/health/readiness' } },
