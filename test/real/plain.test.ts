@@ -10,6 +10,7 @@ import { walkPlain, type Walked } from './walk.ts';
 
 const { namespace } = standardSite;
 const limitSeconds = 300;
+const writing = new Set(['create', 'update', 'patch', 'delete']);
 
 describe('deploy/plain on a real API server, by the way of the README', () => {
   const running = new AsyncDisposableStack();
@@ -62,6 +63,19 @@ describe('deploy/plain on a real API server, by the way of the README', () => {
     expect(own().filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
   });
 
+  it('no object was written by two functions', () => {
+    const writers = new Map<string, Set<string>>();
+    for (const { user, objectRef } of own().filter(hasWritten)) {
+      const object = `${objectRef?.resource} ${objectRef?.namespace ?? ''}/${objectRef?.name}`;
+      const account = user.username.replace(/^.*:/, '').replace(/-webhook$/, '');
+      writers.set(object, (writers.get(object) ?? new Set()).add(account));
+    }
+
+    const functions = new Set([...writers.values()].flatMap((accounts) => [...accounts]));
+    expect([...functions].sort()).toEqual(['coredns-sync', 'freeze-check', 'istio-rollout', 'node-affinity-mutate']);
+    expect([...writers].filter(([, accounts]) => accounts.size > 1)).toEqual([]);
+  });
+
   it('the source alone watches', () => {
     const watching = own().filter(({ verb }) => verb === 'watch');
 
@@ -92,3 +106,9 @@ describe('deploy/plain on a real API server, by the way of the README', () => {
     expect(restarts.filter(([, count]) => count !== 0)).toEqual([]);
   });
 });
+
+/** What is made without a name in its address can't be somebody else's. Events are for all. */
+function hasWritten({ verb, objectRef, responseStatus }: AuditEvent): boolean {
+  const { resource, name } = objectRef ?? {};
+  return writing.has(verb) && name !== undefined && resource !== 'events' && (responseStatus?.code ?? 500) < 300;
+}
