@@ -26,7 +26,8 @@ export function wholeBody(answer: IncomingMessage, limit = Number.POSITIVE_INFIN
   });
 }
 
-function joined(chunks: readonly Buffer[]): Buffer {
-  const [first] = chunks;
-  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+/** Most bodies are one chunk, which needs no copy. */
+export function joined(chunks: readonly Buffer[]): Buffer {
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../function/failure.ts';
+import { joined } from '../whole-body.ts';
 
 /** A body beyond the limit. Events answer 400 to it, since a source would retry 413; admission answers 413. */
 export class TooLarge extends Failure {
@@ -151,12 +152,6 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
     read: (request, response, limit) =>
       new Promise((resolve, reject) => receive(request, response, { limit, onBody: resolve, onFailure: reject })),
   };
-}
-
-/** Most bodies are one chunk, which needs no copy. */
-function joined(chunks: readonly Buffer[]): Buffer {
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
