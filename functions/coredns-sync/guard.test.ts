@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { configMaps, deployments, type ConfigMap } from '../../lib/kube/resource.ts';
-import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { lineOf, openWorld, rulesName, type Environment, type World } from '../../test/coredns-sync/world.ts';
+import {
+  editRules,
+  lineOf,
+  openWorld,
+  rulesName,
+  type Environment,
+  type World,
+} from '../../test/coredns-sync/world.ts';
 import { binaryEvent, send } from '../../test/http.ts';
 
 const configMapEvent = { kind: 'ConfigMap', apiVersion: 'v1', namespace: 'kube-system' };
@@ -15,19 +21,13 @@ async function open(environment: Environment = {}, options = {}): Promise<World>
 
 afterEach(async () => world[Symbol.asyncDispose]());
 
-async function edit(sandbox: Sandbox, name: string, change: (object: ConfigMap) => void): Promise<void> {
-  const object = structuredClone(sandbox.api.get(configMaps, name, 'kube-system')) as ConfigMap;
-  change(object);
-  await sandbox.api.update(configMaps, object);
-}
-
 describe('rules that others touch', () => {
   it('CS-37 an edit that keeps the labels is undone by its event', async () => {
     const { ingress, tell, lines, sandbox, writes } = await open();
     await ingress('web', ['api.example.com']);
     await tell('add', 'web');
     await tell('update', rulesName, configMapEvent);
-    await edit(sandbox, rulesName, ({ data }) =>
+    await editRules(sandbox, ({ data }) =>
       Object.assign(data ?? {}, { 'dynamic.server': 'rewrite name exact a b.\n' }),
     );
     writes();
@@ -90,7 +90,7 @@ describe('rules that others touch', () => {
     const { ingress, tick, sandbox, lines } = await open();
     await ingress('web', ['api.example.com']);
     await tick();
-    await edit(sandbox, rulesName, ({ metadata }) =>
+    await editRules(sandbox, ({ metadata }) =>
       Object.assign(metadata?.annotations ?? {}, { 'coredns-sync.kube-reflex.dev/observed-rv': '999999999' }),
     );
     await ingress('more', ['more.example.com']);
@@ -103,7 +103,7 @@ describe('rules that others touch', () => {
     const { ingress, tick, sandbox, rules, conditions } = await open();
     await ingress('web', ['api.example.com']);
     await tick();
-    await edit(sandbox, rulesName, ({ metadata }) =>
+    await editRules(sandbox, ({ metadata }) =>
       Object.assign(metadata?.annotations ?? {}, { 'coredns-sync.kube-reflex.dev/generation': '99' }),
     );
     const before = rules()?.metadata?.resourceVersion;

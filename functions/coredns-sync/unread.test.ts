@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
-import { configMaps, customResourceDefinitions, type ConfigMap } from '../../lib/kube/resource.ts';
+import { customResourceDefinitions } from '../../lib/kube/resource.ts';
 import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { createRoute, installKinds, serveOnlyAs, versionOf } from '../../test/coredns-sync/kinds.ts';
 import {
+  editRules,
   ingressOf,
   lineOf,
   openWorld,
-  rulesName,
   target,
   type Environment,
   type World,
@@ -28,12 +28,6 @@ async function open(environment: Environment = {}, options = {}): Promise<World>
 }
 
 afterEach(async () => world[Symbol.asyncDispose]());
-
-async function edit(sandbox: Sandbox, name: string, change: (object: ConfigMap) => void): Promise<void> {
-  const object = structuredClone(sandbox.api.get(configMaps, name, 'kube-system')) as ConfigMap;
-  change(object);
-  await sandbox.api.update(configMaps, object);
-}
 
 async function fill({ sandbox }: World, count: number, namespace = 'shop'): Promise<readonly string[]> {
   const hosts = Array.from({ length: count }, (_, index) => `host-${index}.${namespace}.example.com`);
@@ -89,7 +83,7 @@ describe('sources that can not be read', () => {
     expect(await tick()).toBe(204);
     expect(lines()).toEqual([lineOf('api.example.com')]);
     expect(conditions()).toMatchObject({ KindAbsent: expect.stringMatching(/TLSRoute.*IngressRoute/) });
-    await edit(sandbox, rulesName, ({ data }) => Object.assign(data ?? {}, { 'dynamic.server': '' }));
+    await editRules(sandbox, ({ data }) => Object.assign(data ?? {}, { 'dynamic.server': '' }));
     expect(await tick()).toBe(204);
     expect(lines()).toEqual([lineOf('api.example.com')]);
   });

@@ -142,6 +142,13 @@ export async function openWorld(environment: Environment = {}, options: SandboxO
   };
 }
 
+/** Somebody else changes the rules. */
+export async function editRules({ api }: Sandbox, change: (rules: ConfigMap) => void): Promise<void> {
+  const rules = structuredClone(api.get(configMaps, rulesName, 'kube-system')) as ConfigMap;
+  change(rules);
+  await api.update(configMaps, rules);
+}
+
 /** Waits for something that follows by itself. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1000; turn += 1) {
