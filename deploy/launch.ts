@@ -11,8 +11,7 @@ export interface Launch {
  *
  * With 1 MB for young objects at first, as V8 would take, a start stops to look for garbage where there is none: 3 ms.
  * With 32 MB in the end, as V8 would take, bodies of requests that are long done add up until the whole heap is marked
- * for them: that costs a webhook a tenth of its CPU, and 30 MB. One arena for all threads spares what each would keep for
- * itself, another 10 MB.
+ * for them: that costs a webhook a tenth of its CPU, and 30 MB.
  */
 export function launch({ compileCache }: { readonly compileCache: string }): Launch {
   return {
@@ -21,7 +20,6 @@ export function launch({ compileCache }: { readonly compileCache: string }): Lau
       NODE_COMPILE_CACHE: compileCache,
       SSL_CERT_FILE: '/dev/null',
       SSL_CERT_DIR: '/dev/null',
-      MALLOC_ARENA_MAX: '1',
     },
   };
 }

@@ -50,7 +50,7 @@ const queueProxyDrain = '30';
 /** What every container of a function has in common: the image, its environment and the narrowest security context. */
 export function containerOf({ name, role, placeholders, mounts = [], scaling }: Told, { image }: Site): ContainerBase {
   const drain = role === 'events' ? { DRAIN_SECONDS: queueProxyDrain } : {};
-  const variables = { FUNCTION: name, ROLE: role, ...drain, ...heapOf(scaling), ...placeholders };
+  const variables = { FUNCTION: name, ROLE: role, ...drain, ...memoryOf(scaling), ...placeholders };
   return {
     name: 'function',
     image,
@@ -66,9 +66,12 @@ export function containerOf({ name, role, placeholders, mounts = [], scaling }: 
   };
 }
 
-/** What bounds the heap of a process. */
-export function heapOf({ heapMb }: Scaling = {}): { readonly NODE_OPTIONS?: string } {
-  return heapMb === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heapMb}` };
+/** What bounds the memory of a process. */
+export function memoryOf({ heapMb, mallocArenas }: Scaling = {}): Readonly<Record<string, string>> {
+  return {
+    ...(heapMb === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heapMb}` }),
+    ...(mallocArenas === undefined ? {} : { MALLOC_ARENA_MAX: String(mallocArenas) }),
+  };
 }
 
 function volumeMountOf(mount: Mounted): VolumeMount {

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bundle } from '../../deploy/bundle.ts';
 import { launch } from '../../deploy/launch.ts';
+import istioRollout from '../../functions/istio-rollout/index.ts';
 import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
 import { configMaps, mutatingWebhooks, namespaces, type ConfigMap } from '../../lib/kube/resource.ts';
+import { memoryOf } from '../../lib/manifests/container.ts';
 import { systemClock } from '../../lib/sandbox/clock.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, type Event } from '../http.ts';
@@ -133,6 +135,7 @@ async function startFunction(sandbox: Sandbox, directory: string): Promise<Start
   const { file } = await bundle(resolve(import.meta.dirname, '../../functions/istio-rollout'), directory);
   const { flags, environment } = launch({ compileCache: join(directory, 'cache') });
   const settings = {
+    ...memoryOf(istioRollout.scaling),
     KUBECONFIG: kubeconfig,
     POD_NAMESPACE: 'kube-reflex',
     PORT: '0',

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { bundle } from '../../deploy/bundle.ts';
 import { launch } from '../../deploy/launch.ts';
 import corednsSync from '../../functions/coredns-sync/index.ts';
-import { heapOf } from '../../lib/manifests/container.ts';
+import { memoryOf } from '../../lib/manifests/container.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { start, type Usage } from '../bench/measure/program.ts';
 import { binaryEvent, send } from '../http.ts';
@@ -27,7 +27,7 @@ export async function startShipped({ kubeconfig }: Pick<Sandbox, 'kubeconfig'>):
   const { file } = await bundle(folder, directory);
   const { flags, environment } = launch({ compileCache: join(directory, 'cache') });
   const settings = {
-    ...heapOf(corednsSync.scaling),
+    ...memoryOf(corednsSync.scaling),
     KUBECONFIG: join(directory, 'kubeconfig'),
     PORT: '0',
     DRAIN_SECONDS: '0',

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bundle } from '../../../deploy/bundle.ts';
 import { launch } from '../../../deploy/launch.ts';
+import { memoryOf } from '../../../lib/manifests/container.ts';
 import { createCertificates } from '../../../lib/sandbox/requests/certificates.ts';
+import hostCensus from '../../functions/host-census/index.ts';
 import { mintAuthority, mintPair, mountPair } from '../../tls/mint.ts';
 import { benchProgram, start, type Program } from './program.ts';
 
@@ -48,7 +50,7 @@ export async function openSite(): Promise<Site> {
   function asShipped(program: Program): Program {
     return { ...program, flags, environment: { ...environment, ...program.environment } };
   }
-  const settings = { KUBECONFIG: file('kubeconfig'), PORT: '0', TLS_PORT: '0', DRAIN_SECONDS: '0' };
+  const settings = { ...memoryOf(hostCensus.scaling), KUBECONFIG: file('kubeconfig'), PORT: '0', TLS_PORT: '0', DRAIN_SECONDS: '0' };
   return {
     functionProgram: (extra = {}) => asShipped({ file: built.file, environment: { ...settings, ...extra } }),
     asShipped,
