@@ -24,7 +24,7 @@ beforeAll(async () => {
   await chmod(app, 0o777);
   await run(process.execPath, ['deploy/warm.ts', app, 'test/functions'], user);
   await chmod(app, 0o755);
-}, 120_000);
+});
 
 afterAll(() => rm(app, { recursive: true }));
 

@@ -27,7 +27,7 @@ describe('what the image holds', () => {
     const found = await findFunctions('functions');
     shipped = await shippedPackages(found.map(({ folder }) => folder));
     manifest = await json<Manifest>('package.json');
-  }, 60_000);
+  });
 
   it('comes from ten packages at most that we chose, each for a purpose, and they are its dependencies', () => {
     const chosen = shipped.filter(({ purpose }) => purpose !== undefined).map(({ name }) => name);

@@ -91,7 +91,7 @@ describe('faults', () => {
     }
 
     expect(atWrite).toBeGreaterThan(10);
-  }, 240_000);
+  });
 
   it('with events lost, doubled and reordered between two processes, one tick makes the rules equal to the oracle', async () => {
     const { world, missing } = await prepared();
@@ -114,7 +114,7 @@ describe('faults', () => {
     expect(world.lines().toSorted()).toEqual(expected(world));
     expect(missing).toEqual([]);
     await world[Symbol.asyncDispose]();
-  }, 120_000);
+  });
 
   it('whatever an Ingress becomes, the increment and the full pass agree', async () => {
     const { world } = await prepared();
@@ -140,7 +140,7 @@ describe('faults', () => {
       { numRuns: 10 },
     );
     await world[Symbol.asyncDispose]();
-  }, 120_000);
+  });
 });
 
 interface Edit {

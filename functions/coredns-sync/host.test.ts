@@ -100,7 +100,7 @@ describe('a million generated hosts and targets', () => {
       }
       targets.add(parseTarget(text) ?? target);
     }
-  }, 120_000);
+  });
 
   it('are made of letters, digits, hyphens and dots where they are taken, and parse to themselves', () => {
     const wrong = [...accepted.values()].filter(

@@ -70,7 +70,7 @@ describe('a schedule and croner', () => {
 
     expect(compared.filter(({ found, expected }) => String(found) !== String(expected))).toEqual([]);
     expect(compared.length).toBeGreaterThan(600);
-  }, 60_000);
+  });
 
   it('make up for a skipped time at the same instant, wherever clocks go forward', () => {
     const gaps = zones.flatMap(gapsOf).filter((_, index) => index % 5 === 0);
@@ -83,7 +83,7 @@ describe('a schedule and croner', () => {
 
     expect(wrong).toEqual([]);
     expect(gaps.length).toBeGreaterThan(300);
-  }, 60_000);
+  });
 });
 
 interface Gap {

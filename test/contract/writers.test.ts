@@ -151,7 +151,7 @@ describe('all functions at work on one cluster', () => {
     }));
     const transport = opened.adopt(createTransport(access), ({ close }) => close());
     opened.adopt(await startSource({ transport, namespace, subscriptions, log }), ({ close }) => close());
-  }, 60_000);
+  });
   afterAll(() => opened.disposeAsync());
 
   function note(kind: string, { metadata = {} }: KubeObject): void {
@@ -220,7 +220,7 @@ describe('all functions at work on one cluster', () => {
       .map(([key, names]) => `${key} ${[...names].join()}`);
     expect(contested).toEqual([]);
     expect(written('coredns-sync').filter((key) => key.startsWith('Deployment '))).not.toEqual([]);
-  }, 90_000);
+  });
 
   it('and of kinds that several may write each writes only what is known', () => {
     const strangers = Object.entries(sharedKinds).flatMap(([kind, by]) =>

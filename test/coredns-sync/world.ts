@@ -11,6 +11,7 @@ import {
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { Running } from '../../lib/main.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../lib/sandbox/sandbox.ts';
+import { until as wait } from '../../lib/source/testing/until.ts';
 import corednsSync from '../../functions/coredns-sync/index.ts';
 import { coreConfigMap, coreDeployment, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
@@ -150,14 +151,8 @@ export async function editRules({ api }: Sandbox, change: (rules: ConfigMap) => 
 }
 
 /** Waits for something that follows by itself. */
-export async function until(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 1000; turn += 1) {
-    if (holds()) {
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`it never came to pass that ${String(holds)}`);
+export function until(holds: () => boolean): Promise<void> {
+  return wait(holds, String(holds));
 }
 
 /** The line that leads a host to the target of the default settings. */

@@ -89,5 +89,5 @@ describe('npm start with freeze-check', () => {
       { why: 'released by ChangeFreeze/every-minute', suspend: false, isMarked: false },
     ]);
     expect(news).toContain('Activated');
-  }, 120_000);
+  });
 });

@@ -1,6 +1,7 @@
 import { injection } from '../../functions/istio-rollout/sandbox/inject.ts';
 import type { Deployment, Pod } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
+import { until as wait } from '../../lib/source/testing/until.ts';
 
 export const oldImage = 'docker.io/istio/proxyv2:1.28.4';
 export const newImage = 'docker.io/istio/proxyv2:1.29.0';
@@ -55,12 +56,6 @@ export function workloadOf(name: string, shape: Shape, isDaemon = false): KubeOb
 }
 
 /** Waits for a condition; fails when it does not come about. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!holds()) {
-    if (Date.now() > deadline) {
-      throw new Error(`waited in vain: ${what}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+export function until(what: string, holds: () => boolean): Promise<void> {
+  return wait(holds, what);
 }

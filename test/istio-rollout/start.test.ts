@@ -75,5 +75,5 @@ describe('npm start', () => {
     expect(status?.workloads).toContainEqual(
       expect.objectContaining({ name: 'cart', code: 'InFlight', current: expect.stringContaining('1.28.4') }),
     );
-  }, 120_000);
+  });
 });

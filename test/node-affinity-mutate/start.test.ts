@@ -42,7 +42,7 @@ describe('npm start with node-affinity-mutate', () => {
       considered: [{ rule: 'default', poolActive: true, outcome: 'applied' }],
       patch,
     });
-  }, 60_000);
+  });
 });
 
 /** Starts the function alone; returns where it listens. */

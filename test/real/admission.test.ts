@@ -8,7 +8,7 @@ import { installRights, startFunction, usernameOf, type RealFunction } from './f
 import { waitUntil } from './wait.ts';
 import { registerWebhooks, webhookPort } from './webhook.ts';
 
-const patience = 120_000;
+const patience = 300_000;
 const { namespace } = standardSite;
 const refusing = { 'host-census.kube-reflex.dev/refuse': 'true' };
 

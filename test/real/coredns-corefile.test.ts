@@ -11,7 +11,7 @@ const running = new AsyncDisposableStack();
 let site: DnsSite;
 beforeAll(async () => {
   site = running.use(await openDnsSite());
-}, 120_000);
+});
 afterAll(() => running.disposeAsync());
 
 describe('server blocks', () => {

@@ -26,7 +26,7 @@ const serviceAccounts: Resource = {
   namespaced: true,
 };
 const host = 'a.example.com';
-const patience = 120_000;
+const patience = 300_000;
 
 /** What nobody but CoreDNS sees: a file of somebody else's, with the one `hosts` that a block may have. */
 const theirs = { 'theirs.conf': 'hosts {\n    192.0.2.7 printer.test\n    fallthrough\n}\n' };

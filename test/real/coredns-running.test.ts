@@ -9,7 +9,7 @@ import { openDnsSite, type CoreDns, type DnsSite, type VolumeFiles } from './dns
 import { ingress } from './dns/world.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 120_000;
+const patience = 300_000;
 const running = new AsyncDisposableStack();
 let site: DnsSite;
 beforeAll(async () => {

@@ -47,7 +47,7 @@ it('npm start prints a dig that answers, and a host resolves when its Ingress ap
 
   expect([before, created.status, code]).toEqual([false, 201, 0]);
   expect(Object.keys(conditions)).toEqual(['NotConfigured']); // what a cluster says in which nobody may edit the Corefile
-}, 120_000);
+});
 
 /** The lines that come after it are read, too, or the process would wait. */
 function printedDig(output: Readable, ended: Promise<[code: number | null]>): Promise<readonly [number, string]> {

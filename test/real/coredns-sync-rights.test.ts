@@ -26,7 +26,7 @@ import { patchStatus, pathOf, type AnyManifest } from './manifests.ts';
 import { grantedTo, refusedTo, usedBy } from './rights.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 240_000;
+const patience = 300_000;
 
 /** Every feature that asks for a right, and rules in as many ConfigMaps as there can be: each of them is named. */
 const everything = {

@@ -19,7 +19,7 @@ import { installRights, startFunction, usernameOf } from './function.ts';
 import { refusedTo } from './rights.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 240_000;
+const patience = 300_000;
 const shipped = shippedWith();
 const user = usernameOf('coredns-sync', 'events');
 

@@ -9,7 +9,7 @@ import { openDnsSite, type CoreDns, type DnsSite } from './dns/site.ts';
 import { ingress } from './dns/world.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 120_000;
+const patience = 300_000;
 const hosts = ['a.example.com', 'b.example.com', 'c.example.org'];
 
 /** The rules as coredns-ingress-sync leaves them. */

@@ -16,7 +16,7 @@ import { other, targets } from './dns/world.ts';
 
 const versions: readonly CoreDnsPart[] = ['coredns', 'coredns-1.12', 'coredns-1.10'];
 const asked = Object.keys(types).filter((type): type is Type => type !== 'CNAME' && type !== 'PTR');
-const patience = 120_000;
+const patience = 300_000;
 
 const running = new AsyncDisposableStack();
 let site: DnsSite;

@@ -11,7 +11,7 @@ import { installRights, startFunction } from './function.ts';
 import { startPing, tickTo } from './ping.ts';
 import { startRelay, type Relay } from './relay.ts';
 
-const patience = 180_000;
+const patience = 300_000;
 const { definition } = shipped;
 
 describe('real senders', () => {

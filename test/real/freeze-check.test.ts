@@ -10,7 +10,7 @@ import { applyManifest, type AnyManifest } from './manifests.ts';
 import { refusedTo } from './rights.ts';
 import { waitFor, waitUntil } from './wait.ts';
 
-const patience = 180_000;
+const patience = 300_000;
 const deployments = '/apis/apps/v1/namespaces/prod/deployments';
 const cronJobs = '/apis/batch/v1/namespaces/prod/cronjobs';
 const freezes = `${policies}/changefreezes`;

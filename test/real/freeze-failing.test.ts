@@ -14,7 +14,7 @@ import { accountKubeconfig } from './function.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
 import { waitFor, waitUntil } from './wait.ts';
 
-const patience = 180_000;
+const patience = 300_000;
 const daemonSets = '/apis/apps/v1/namespaces/prod/daemonsets';
 const target = { kinds: ['DaemonSet', 'CronJob'], namespaceSelector: { matchLabels: { env: 'prod' } } };
 

@@ -9,7 +9,7 @@ import { usernameOf, type RealFunction } from './function.ts';
 import { waitUntil } from './wait.ts';
 import { startKillingProxy, type Death, type KillingProxy } from './killing-proxy.ts';
 
-const patience = 240_000;
+const patience = 300_000;
 const holiday = `${policies}/changefreezes/holiday`;
 const behavior = {
   suspendCronJobs: true,

@@ -6,7 +6,7 @@ import type { RealFunction } from './function.ts';
 import { applyManifest, pathOf } from './manifests.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 180_000;
+const patience = 300_000;
 const freezes = `${policies}/changefreezes`;
 
 describe('policies on the real API server', () => {

@@ -10,7 +10,7 @@ import { installRights, type RealFunction } from './function.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
 import { grantedTo, refusedTo, usedBy } from './rights.ts';
 
-const patience = 180_000;
+const patience = 300_000;
 
 describe('the rights of freeze-check on the real API server', () => {
   let site: FreezeSite;

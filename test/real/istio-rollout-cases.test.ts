@@ -1,18 +1,26 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { injection } from '../../functions/istio-rollout/sandbox/inject.ts';
 import type { Pod } from '../../lib/kube/resource.ts';
-import type { AdmissionRequest } from '../../lib/review/review.ts';
 import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import type { Injector } from '../injector/injector.ts';
 import { startArgo, type Argo } from './argo.ts';
 import { settledAudit } from './audit.ts';
 import type { Cluster } from './cluster.ts';
 import { startFunction, usernameOf, type RealFunction } from './function.ts';
 import { injectedInto } from './injection-oracle.ts';
-import { eager, finish, openRolloutSite, rowOf, shipped, tick, type RolloutSite } from './istio-rollout-site.ts';
-import { imageOf, patchOf, publish, startStandIn, tellOfUpgrade, type Answer } from './stand-in.ts';
+import {
+  clusterNames,
+  configMapChanged,
+  eager,
+  finish,
+  openRolloutSite,
+  rowOf,
+  shipped,
+  tell,
+  tick,
+  type RolloutSite,
+} from './istio-rollout-site.ts';
+import { proxyImage, startIstiod, type Istiod, type Templates } from './istiod.ts';
+import { startStandIn, type StandIn } from './stand-in.ts';
 import { waitUntil } from './wait.ts';
 import {
   createNamespace,
@@ -23,40 +31,40 @@ import {
   mergePatch,
   pathOfWorkload,
   settled,
-  type Template,
   type Workload,
 } from './workloads.ts';
 
-const settings = { ...eager, RECONCILE_PERIOD: '2s' };
+const settings = { ...eager, ...clusterNames, RECONCILE_PERIOD: '2s' };
 const annotation = 'istio-rollout.kube-reflex.dev';
 const restarted = `${annotation}/restartedAt`;
 
-/** A template whose pods begin with this proxy, whatever the control plane injects. */
-function fixed(image: string): Template {
-  return { annotations: { 'sidecar.istio.io/proxyImage': image } };
+/** Proxies that a template of the control plane names itself: before the upgrade, and from then on. */
+const proxies = {
+  untagged: { before: 'registry:5000/istio/proxyv2', after: 'registry:5000/istio/proxyv2:latest' },
+  digested: {
+    before: `example.com/proxyv2:1@sha256:${'a'.repeat(64)}`,
+    after: `example.com/proxyv2:1@sha256:${'b'.repeat(64)}`,
+  },
+  mirrored: {
+    before: 'docker.io/istio/proxyv2:1.29.0',
+    after: 'mirror.example.com/istio/proxyv2:1.29.0',
+  },
+  variant: { before: 'docker.io/istio/proxyv2:1.29.0', after: 'docker.io/istio/proxyv2:1.29.0-distroless' },
+} as const;
+
+/** The control plane's templates of that time, one for each of those proxies. */
+function templatesOf(time: 'before' | 'after'): Templates {
+  return Object.fromEntries(
+    Object.entries(proxies).map(([name, { [time]: image }]) => [
+      name,
+      JSON.stringify({ spec: { containers: [{ name: 'istio-proxy', image }] } }),
+    ]),
+  );
 }
 
-/** What those pods get from the upgrade on. */
-const later: Readonly<Record<string, string>> = {
-  untagged: 'registry:5000/istio/proxyv2:latest',
-  digested: `example.com/proxyv2:1@sha256:${'b'.repeat(64)}`,
-  mirrored: 'mirror.example.com/istio/proxyv2:1.29.0',
-  variant: 'docker.io/istio/proxyv2:1.29.0-distroless',
-};
-
-/** Another image for some, a refusal without a word for one, and nothing special for the others. */
-function rewritten({ object, dryRun }: AdmissionRequest): Answer | undefined {
-  const app = object?.metadata?.labels?.['app'] ?? '';
-  const image = later[app];
-  if (dryRun === true && app === 'refused') {
-    return { allowed: false };
-  }
-  if (image === undefined || object === null) {
-    return undefined;
-  }
-  const annotations = { ...object.metadata?.annotations, 'sidecar.istio.io/proxyImage': image };
-  const pod: Pod = { ...object, metadata: { ...object.metadata, annotations } };
-  return patchOf(injection(pod, { revision: 'default', image }));
+/** A Deployment whose pods ask for one of them. */
+function asking(name: keyof typeof proxies): Workload {
+  return deployment('images', name, { template: { annotations: { 'inject.istio.io/templates': `sidecar,${name}` } } });
 }
 
 function deployment(namespace: string, name: string, more: Partial<Workload> = {}): Workload {
@@ -70,23 +78,25 @@ const cases = {
   onDelete: { ...deployment('shop', 'on-delete'), kind: 'StatefulSet' },
   windowed: deployment('shop', 'windowed'),
   evicted: deployment('shop', 'evicted'),
-  refused: deployment('shop', 'refused'),
-  untagged: deployment('images', 'untagged', { template: fixed('registry:5000/istio/proxyv2') }),
-  digested: deployment('images', 'digested', { template: fixed(`example.com/proxyv2:1@sha256:${'a'.repeat(64)}`) }),
-  mirrored: deployment('images', 'mirrored', { template: fixed('docker.io/istio/proxyv2:1.29.0') }),
-  variant: deployment('images', 'variant', { template: fixed('docker.io/istio/proxyv2:1.29.0') }),
+  untagged: asking('untagged'),
+  digested: asking('digested'),
+  mirrored: asking('mirrored'),
+  variant: asking('variant'),
   left: deployment('quiet', 'left'),
   wanted: deployment('quiet', 'wanted'),
+  refused: deployment('strange', 'refused'),
+  accepted: deployment('strange', 'accepted'),
 } as const satisfies Readonly<Record<string, Workload>>;
 
 /** Conditions end the waits; this is for a machine where nothing moves at all. */
 jest.setTimeout(600_000);
 
-describe('one upgrade, seen on the real API server', () => {
+describe('one upgrade of a real istiod', () => {
   let site: RolloutSite;
   let cluster: Cluster;
   let client: Client;
-  let injector: Injector;
+  let plane: Istiod;
+  let standIn: StandIn;
   let argo: Argo;
   let fn: RealFunction;
   let before: ReadonlyMap<string, number>;
@@ -100,10 +110,12 @@ describe('one upgrade, seen on the real API server', () => {
   }
 
   async function upgrade(tag: string): Promise<void> {
-    injector.behave({ image: imageOf(tag), answer: rewritten });
-    await publish(client, tag);
-    await tellOfUpgrade(fn);
-    await pause(1_000);
+    await plane.configure(tag, templatesOf('after'));
+    await plane.injects(tag);
+  }
+
+  async function tellOfUpgrade(): Promise<void> {
+    await tell(fn, configMapChanged('istio-sidecar-injector'));
   }
 
   async function timesRestarted(workload: Workload): Promise<number> {
@@ -138,6 +150,7 @@ describe('one upgrade, seen on the real API server', () => {
     for (const name of ['shop', 'images', 'quiet']) {
       await createNamespace(client, name, { 'istio-injection': 'enabled' });
     }
+    await createNamespace(client, 'strange', { 'istio.io/rev': 'strange' });
     await mergePatch(client, '/api/v1/namespaces/quiet', {
       metadata: { annotations: { [`${annotation}/policy`]: 'ignore' } },
     });
@@ -155,20 +168,24 @@ describe('one upgrade, seen on the real API server', () => {
   beforeAll(async () => {
     site = await openRolloutSite();
     ({ cluster, client } = site);
-    injector = await startStandIn(client, '1.28.4');
+    const templates = templatesOf('before');
+    plane = await startIstiod(cluster, client, { revision: 'default', tag: '1.28.4', slot: 0, templates });
+    standIn = await startStandIn(client, { revision: 'strange', tag: '1.28.4', refuses: cases.refused.name });
     await fill();
     argo = await startArgo(client);
     await start();
     await finish(fn, argo.play);
     before = await generations(client);
-    injector.behave({ image: imageOf('1.29.0') });
-    await evictPod(); // its replacement has the new proxy already
     await upgrade('1.29.0');
+    await standIn.upgrade('1.29.0');
+    await evictPod(); // its replacement has the new proxy already
+    await tellOfUpgrade();
+    await tell(fn, configMapChanged('istio-sidecar-injector-strange'));
     await finish(fn, argo.play);
   });
   afterAll(async () => {
     await site[Symbol.asyncDispose]();
-    await injector.close();
+    await standIn.close();
   });
 
   it('IR-1 IR-22 restarts a Deployment of 10 pods and its namesake of another kind once, at a time in UTC', async () => {
@@ -177,8 +194,8 @@ describe('one upgrade, seen on the real API server', () => {
 
     expect(await Promise.all([cases.plain, cases.namesake].map(timesRestarted))).toEqual([1, 1]);
     expect(await Promise.all([cases.plain, cases.namesake].map(imagesOf))).toEqual([
-      [imageOf('1.29.0')],
-      [imageOf('1.29.0')],
+      [proxyImage('1.29.0')],
+      [proxyImage('1.29.0')],
     ]);
     expect(template.metadata.annotations[restarted]).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/);
   });
@@ -187,12 +204,20 @@ describe('one upgrade, seen on the real API server', () => {
     const { untagged, mirrored, digested, variant } = cases;
 
     expect(await Promise.all([untagged, mirrored].map(timesRestarted))).toEqual([0, 0]);
+    expect(await Promise.all([untagged, mirrored].map(imagesOf))).toEqual([
+      [proxies.untagged.before],
+      [proxies.mirrored.before],
+    ]);
     expect(await Promise.all([digested, variant].map(timesRestarted))).toEqual([1, 1]);
+    expect(await Promise.all([digested, variant].map(imagesOf))).toEqual([
+      [proxies.digested.after],
+      [proxies.variant.after],
+    ]);
   });
 
-  it('IR-18 leaves what the injector refuses without a word, and that alone', async () => {
+  it('IR-18 leaves what an injector refuses without a word, and that alone', async () => {
     expect(await codeOf(cases.refused)).toBe('ConfigInvalid');
-    expect(await timesRestarted(cases.refused)).toBe(0);
+    expect([await timesRestarted(cases.refused), await timesRestarted(cases.accepted)]).toEqual([0, 1]);
   });
 
   it('IR-20 never restarts for an evicted pod with the old proxy beside a new one, however often one looks', async () => {
@@ -205,7 +230,7 @@ describe('one upgrade, seen on the real API server', () => {
     const pods = await podsOf(cases.evicted);
     const images = pods.map((pod) => injectedInto(pod)?.image);
     expect(new Set(pods.map(({ metadata }) => metadata?.labels?.['pod-template-hash'])).size).toBe(1);
-    expect(images.toSorted()).toEqual([imageOf('1.28.4'), imageOf('1.29.0')]);
+    expect(images.toSorted()).toEqual([proxyImage('1.28.4'), proxyImage('1.29.0')]);
     expect(await timesRestarted(cases.evicted)).toBe(0);
   });
 
@@ -228,7 +253,7 @@ describe('one upgrade, seen on the real API server', () => {
     await mergePatch(client, pathOfWorkload(cases.paused), { spec: { paused: false } });
     await waitUntil('it is restarted', async () => {
       await tick(fn);
-      return (await imagesOf(cases.paused)).join() === imageOf('1.29.0');
+      return (await imagesOf(cases.paused)).join() === proxyImage('1.29.0');
     });
 
     expect(waiting).toEqual(['Paused', 'Window']);
@@ -241,6 +266,7 @@ describe('one upgrade, seen on the real API server', () => {
     await start({ DRY_RUN: 'true' });
     const seen = (await settledAudit(cluster, client)).length;
     await upgrade('1.30.0');
+    await tellOfUpgrade();
     await waitUntil('it is reported', async () => {
       await tick(fn);
       return (await codeOf(cases.plain)) === 'Queued';
@@ -269,7 +295,7 @@ describe('one upgrade, seen on the real API server', () => {
     await waitUntil('all are new', async () => {
       await tick(fn);
       const images = await Promise.all([cases.plain, cases.namesake, cases.wanted].map(imagesOf));
-      return new Set(images.flat()).size === 1 && images[0]?.[0] === imageOf('1.30.0');
+      return new Set(images.flat()).size === 1 && images[0]?.[0] === proxyImage('1.30.0');
     });
 
     expect(await Promise.all([cases.plain, cases.namesake, cases.wanted].map(timesRestarted))).toEqual([1, 1, 1]);

@@ -18,7 +18,7 @@ import { moduleManifests } from './module-files.ts';
 import { startRelay, type Relay } from './relay.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 180_000;
+const patience = 300_000;
 const { namespace } = standardSite;
 
 /** `kubectl apply -k knative`, and what Knative's controllers would do about it; one function really runs. */

@@ -30,7 +30,7 @@ import { createNamespace, createWorkloads } from './workloads.ts';
 
 const { namespace } = standardSite;
 const root = join(import.meta.dirname, '../..');
-const patience = 180_000;
+const patience = 300_000;
 jest.setTimeout(patience);
 
 interface Case {

@@ -22,7 +22,7 @@ import { waitUntil } from './wait.ts';
 
 const { namespace } = standardSite;
 const root = join(import.meta.dirname, '../..');
-const patience = 120_000;
+const patience = 300_000;
 jest.setTimeout(patience);
 
 describe('leaving a real cluster', () => {

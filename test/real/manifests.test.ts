@@ -17,7 +17,7 @@ import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
 import { moduleManifests } from './module-files.ts';
 import type { ProductName } from './parts.ts';
 
-const patience = 180_000;
+const patience = 300_000;
 
 /** What `kubectl apply -k` installs. */
 const kustomizations = [

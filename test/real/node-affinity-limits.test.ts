@@ -16,7 +16,7 @@ const small = podReview({ bytes: 5_000, rich: false });
 const timeoutMs = 3_000;
 /** What an allocator may keep for itself; twenty bodies are more than twice as much. */
 const leftMb = 64;
-const patience = 180_000;
+const patience = 300_000;
 
 describe('node-affinity-mutate as it ships, in a process of its own', () => {
   it(

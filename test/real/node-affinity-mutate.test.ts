@@ -12,7 +12,7 @@ import { everything, exercise } from './node-affinity-rights.ts';
 import { grantedTo, usedBy } from './rights.ts';
 import { waitFor } from './wait.ts';
 
-const patience = 240_000;
+const patience = 300_000;
 const preferredField = 'preferredDuringSchedulingIgnoredDuringExecution';
 const requiredField = 'requiredDuringSchedulingIgnoredDuringExecution';
 const decisions = 'kube_reflex_node_affinity_mutate_admission_requests_total';

@@ -15,7 +15,7 @@ import { throttle } from './throttle.ts';
 import { followHosts, keepTouching, selecting, stormNames, toldOfStorm } from './trouble.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 240_000;
+const patience = 300_000;
 
 describe('host-census on the real event path', () => {
   const running = new AsyncDisposableStack();

@@ -17,17 +17,17 @@ export interface Service {
   readonly port?: number;
 }
 
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 
 /** Waits until a program answers its probe; fails at once, naming the log, when the program ends instead. */
 export async function untilReady(running: Running, probe: Probe): Promise<void> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   const ended = running.ended.then((how) => {
     throw new Error(`${running.name} ended before it was ready (${how}); see ${running.log}`);
   });
   ended.catch(() => undefined); // also ends after it was ready, which is no failure of this wait
   while (!(await Promise.race([answers(probe), ended]))) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new Error(`${running.name} is not ready after ${patienceMs / 1000} s; see ${running.log}`);
     }
     await Promise.race([pause(50), ended]);

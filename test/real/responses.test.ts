@@ -18,7 +18,7 @@ import { applyManifest, patchStatus } from './manifests.ts';
 import { startRelay, type Relay } from './relay.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 180_000;
+const patience = 300_000;
 const { namespace } = standardSite;
 
 /** How often a sender tries again after an answer; `cut` is a connection that breaks. */

@@ -10,7 +10,7 @@ import { startProxy, type Proxy } from './proxy.ts';
 import { firstDifference, startSideBySide, toldOf } from './side-by-side.ts';
 import { kubeconfigText } from './site.ts';
 
-const patience = 240_000;
+const patience = 300_000;
 const seed = 20_261_116;
 const operations = 3000;
 const configMaps = '/api/v1/namespaces/default/configmaps';

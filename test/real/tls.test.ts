@@ -11,7 +11,7 @@ import type { RealFunction } from './function.ts';
 import { host, openTlsSite, readPhase, routeTo, seedAgedSecret, type TlsSite } from './tls-site.ts';
 import { waitUntil } from './wait.ts';
 
-const patience = 120_000;
+const patience = 300_000;
 const path = '/validate?timeout=3s';
 const review = JSON.stringify({
   kind: 'AdmissionReview',

@@ -10,7 +10,7 @@ const longestRestMs = 500;
 export async function waitFor<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,
-  withinMs = 90_000,
+  withinMs = 240_000,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
