@@ -17,7 +17,6 @@ const settings = {
   SHARD_BYTES: '4096',
   MAX_SHARDS: '8',
   POD_NAMESPACE: 'kube-reflex',
-  CONFLICT_BUDGET_MS: '2000',
 };
 
 function expected({ sandbox }: World): readonly string[] {
