@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import type { AdmissionReview } from '../../lib/review/review.ts';
-import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
+import { startReviewServer } from './review-server.ts';
 import { waitUntil } from './wait.ts';
 import { pathOfWorkload, type Workload } from './workloads.ts';
 
@@ -20,28 +16,15 @@ export async function startBystander(
   { username, workload }: { readonly username: string; readonly workload: Workload },
   work: () => Promise<unknown>,
 ): Promise<AsyncDisposable> {
-  const { ca, certificate: cert, key } = await createCertificates(new Date());
   let isAsked = false;
   let done: Promise<unknown> | undefined;
-
-  async function answer({ request, ...envelope }: AdmissionReview): Promise<AdmissionReview> {
+  const { clientConfig, close } = await startReviewServer(async ({ dryRun, name: asked }) => {
     isAsked = true;
-    if (request?.dryRun !== true && request?.name === workload.name) {
+    if (dryRun !== true && asked === workload.name) {
       await (done ??= work());
     }
-    return { ...envelope, response: { uid: request?.uid ?? '', allowed: true } };
-  }
-
-  const server = createServer({ cert, key }, (request, response) => {
-    void request
-      .toArray()
-      .then((chunks: Buffer[]) => answer(JSON.parse(Buffer.concat(chunks).toString()) as AdmissionReview))
-      .then((review) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(review)));
+    return { allowed: true };
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const clientConfig = { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(ca).toString('base64') };
   expectCode(201, await client.call('POST', configuration, { body: webhookOf(clientConfig, username) }));
   await waitUntil('it is asked', async () => {
     await tryAs(client, username, workload);
@@ -50,8 +33,7 @@ export async function startBystander(
   return {
     [Symbol.asyncDispose]: async () => {
       expectCode(200, await client.call('DELETE', `${configuration}/${name}`));
-      server.closeAllConnections();
-      server.close();
+      close();
     },
   };
 }

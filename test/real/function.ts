@@ -119,7 +119,12 @@ export async function startFunction(
   return { url, running, metric: (metric, labels) => readMetric(url, metric, labels) };
 }
 
-async function readMetric(url: URL, name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+/** The value of a counter at `/metrics` there, summed over the labels that are not named. */
+export async function readMetric(
+  url: URL,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
   const text = await (await fetch(new URL('/metrics', url))).text();
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   return text

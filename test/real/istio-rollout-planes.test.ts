@@ -14,7 +14,7 @@ import {
   tick,
   type RolloutSite,
 } from './istio-rollout-site.ts';
-import { startIstiod, type Istiod } from './istiod.ts';
+import { proxyImage, startIstiod, type Istiod, type Templates } from './istiod.ts';
 import {
   createNamespace,
   createWorkloads,
@@ -28,6 +28,28 @@ import {
 /** A control plane may need ten minutes to read what is new: no pod of this suite is so young that nobody asks about it. */
 const settings = { ...eager, ISTIOD_CONFIG_READ_DELAY: '10m', MAX_DEBOUNCE: '10m', RECONCILE_PERIOD: '1m' };
 const [first, second] = ['1-29', '1-30'];
+
+/** Proxies that a template of the control plane names itself, and names otherwise later. */
+const proxies = {
+  untagged: { before: 'registry:5000/istio/proxyv2', after: 'registry:5000/istio/proxyv2:latest' },
+  mirrored: { before: 'docker.io/istio/proxyv2:1.29.0', after: 'mirror.example.com/istio/proxyv2:1.29.0' },
+  digested: { before: `example.com/proxyv2:1@${digestOf('a')}`, after: `example.com/proxyv2:1@${digestOf('b')}` },
+  variant: { before: 'docker.io/istio/proxyv2:1.29.0', after: 'docker.io/istio/proxyv2:1.29.0-distroless' },
+};
+
+function digestOf(digit: string): string {
+  return `sha256:${digit.repeat(64)}`;
+}
+
+/** Those templates, at a time. */
+function templatesOf(time: 'before' | 'after'): Templates {
+  return Object.fromEntries(
+    Object.entries(proxies).map(([name, { [time]: image }]) => [
+      name,
+      JSON.stringify({ spec: { containers: [{ name: 'istio-proxy', image }] } }),
+    ]),
+  );
+}
 
 /** Conditions end the waits; this is for a machine where nothing moves at all. */
 jest.setTimeout(600_000);
@@ -86,6 +108,11 @@ describe('real control planes with moods', () => {
     return (await livePods(site.client)).find(
       ({ metadata }) => metadata?.namespace === namespace && metadata.labels?.['app'] === name,
     );
+  }
+
+  async function imageOf(workload: Workload): Promise<string | undefined> {
+    const pod = await podOf(workload);
+    return pod && injectedInto(pod)?.image;
   }
 
   async function isNative(workload: Workload): Promise<boolean | undefined> {
@@ -151,11 +178,43 @@ describe('real control planes with moods', () => {
       await lookAndFinish();
     });
 
-    const images = await Promise.all([sound, broken].map(podOf));
+    const images = await Promise.all([sound, broken].map(imageOf));
     expect(restarts).toEqual([1, 0]);
-    expect(images.map((pod) => pod && injectedInto(pod)?.image.split(':').at(-1))).toEqual(['1.29.3', '1.30.0']);
+    expect(images).toEqual([proxyImage('1.29.3'), proxyImage('1.30.0')]);
     expect(logged.filter(({ msg }) => msg === 'values of a control plane cannot be read')).toMatchObject([
       { configMap: `istio-system/istio-sidecar-injector-${second}` },
+    ]);
+  });
+
+  it('IR-13 IR-14 IR-15 IR-16 another digest or variant counts, a mirror only if registries do, the tag latest never', async () => {
+    const workloads = Object.keys(proxies).map((name): Workload => {
+      const annotations = { 'inject.istio.io/templates': `sidecar,${name}` };
+      return { kind: 'Deployment', namespace: 'images', name, template: { annotations } };
+    });
+    await plane.configure('1.29.4', templatesOf('before'));
+    await plane.injects('1.29.4');
+    await open('images', first, workloads);
+    const before = await Promise.all(workloads.map(imageOf));
+    await plane.configure('1.29.5', templatesOf('after'));
+    await plane.injects('1.29.5');
+
+    await start({ NAMESPACES: 'images' });
+    const byDefault = await restartsBy(workloads, lookAndFinish);
+    await instance.close();
+    await start({ NAMESPACES: 'images', COMPARE_HUB: 'true' });
+    const whenCompared = await restartsBy(workloads, lookAndFinish);
+
+    const { untagged, mirrored, digested, variant } = proxies;
+    expect(before).toEqual(Object.values(proxies).map((proxy) => proxy.before));
+    expect([byDefault, whenCompared]).toEqual([
+      [0, 0, 1, 1],
+      [0, 1, 0, 0],
+    ]);
+    expect(await Promise.all(workloads.map(imageOf))).toEqual([
+      untagged.before,
+      mirrored.after,
+      digested.after,
+      variant.after,
     ]);
   });
 });

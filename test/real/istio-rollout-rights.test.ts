@@ -4,11 +4,11 @@ import { queueNames, stateName } from '../../functions/istio-rollout/names.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import type { Injector } from '../injector/injector.ts';
 import { startArgo, type Argo } from './argo.ts';
 import { settledAudit } from './audit.ts';
 import { startFunction, type RealFunction } from './function.ts';
 import {
+  configMapChanged,
   eager,
   finish,
   namespaceChanged,
@@ -20,9 +20,9 @@ import {
   webhooksChanged,
   type RolloutSite,
 } from './istio-rollout-site.ts';
+import { proxyImage, startIstiod, type Istiod } from './istiod.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
 import { grantedTo, refusedTo } from './rights.ts';
-import { imageOf, publish, startStandIn, tellOfUpgrade } from './stand-in.ts';
 import { waitUntil } from './wait.ts';
 import { createNamespace, createWorkloads, mergePatch, pathOfWorkload, type Workload } from './workloads.ts';
 
@@ -44,14 +44,14 @@ jest.setTimeout(600_000);
 describe('with every feature on, under the shipped rights', () => {
   let site: RolloutSite;
   let client: Client;
-  let injector: Injector;
+  let plane: Istiod;
   let argo: Argo;
   let fn: RealFunction;
 
   beforeAll(async () => {
     site = await openRolloutSite(everything);
     ({ client } = site);
-    injector = await startStandIn(client, '1.28.4');
+    plane = await startIstiod(site.cluster, client, { revision: 'default', tag: '1.28.4', slot: 0 });
     await createNamespace(client, namespace, { 'istio-injection': 'enabled' });
     await createWorkloads(client, Object.values(workloads));
     await mergePatch(client, pathOfWorkload(workloads.paused), { spec: { paused: true } });
@@ -67,7 +67,6 @@ describe('with every feature on, under the shipped rights', () => {
   });
   afterAll(async () => {
     await site[Symbol.asyncDispose]();
-    await injector.close();
   });
 
   /** A pod that only a ControllerRevision leads to. */
@@ -98,9 +97,9 @@ describe('with every feature on, under the shipped rights', () => {
   }
 
   async function upgrade(): Promise<void> {
-    injector.behave({ image: imageOf('1.29.0') });
-    await publish(client, '1.29.0');
-    await tellOfUpgrade(fn);
+    await plane.configure('1.29.0');
+    await plane.injects('1.29.0');
+    await tell(fn, configMapChanged('istio-sidecar-injector'));
     await tell(fn, webhooksChanged('istio-sidecar-injector'));
     await tell(fn, namespaceChanged(namespace));
   }
@@ -131,7 +130,7 @@ describe('with every feature on, under the shipped rights', () => {
     await upgrade();
     await waitUntil('all proxies are new', async () => {
       await finish(fn, argo.play);
-      return [...(await proxies())].join() === imageOf('1.29.0');
+      return [...(await proxies())].join() === proxyImage('1.29.0');
     });
     await fillQueue();
     await tick(fn);

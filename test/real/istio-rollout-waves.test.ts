@@ -1,52 +1,60 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { injection } from '../../functions/istio-rollout/sandbox/inject.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
-import type { AdmissionRequest } from '../../lib/review/review.ts';
 import type { Client } from '../contract/api/client.ts';
 import { binaryEvent, send } from '../http.ts';
-import type { Injector } from '../injector/injector.ts';
 import type { Cluster } from './cluster.ts';
 import { startFunction, type RealFunction } from './function.ts';
 import { observeDeployments, type Observer } from './in-flight.ts';
-import { eager, openRolloutSite, rowOf, shipped, type RolloutSite } from './istio-rollout-site.ts';
-import { imageOf, patchOf, publish, startStandIn, tellOfUpgrade, type Answer } from './stand-in.ts';
+import {
+  clusterNames,
+  configMapChanged,
+  eager,
+  openRolloutSite,
+  rowOf,
+  shipped,
+  tell,
+  type RolloutSite,
+} from './istio-rollout-site.ts';
+import { proxyImage, startIstiod, type Istiod, type Templates } from './istiod.ts';
+import { startRewriter } from './rewriter.ts';
 import { waitUntil } from './wait.ts';
-import { createNamespace, createWorkloads, generations, identify, livePods, type Workload } from './workloads.ts';
+import {
+  createNamespace,
+  createWorkloads,
+  generations,
+  identify,
+  livePods,
+  mergePatch,
+  type Workload,
+} from './workloads.ts';
 
+const readyAfter = { 'sandbox.kube-reflex.dev/ready-after': '1s' };
+const ready = 'sandbox.kube-reflex.dev/ready';
 const namespaces = Array.from({ length: 10 }, (_, index) => `team-${index}`);
-const workloads = Array.from({ length: 50 }, (_, index): Workload => ({
-  kind: 'Deployment',
-  namespace: namespaces[index % namespaces.length] ?? '',
-  name: `web-${index}`,
-  template: { annotations: { 'sandbox.kube-reflex.dev/ready-after': '1s' } },
-}));
 /** The first in the order of restarts: its new pods never become ready in the second run. */
-const stuck = workloads[0];
+const stuck: Workload = {
+  ...deployment(0),
+  template: { annotations: { ...readyAfter, 'inject.istio.io/templates': 'sidecar,own' } },
+};
 /** Somebody rewrites the proxy of its pods, so that no restart can help. */
-const futile = workloads[49];
-const settings = { ...eager, MAX_IN_FLIGHT: '5', MAX_IN_FLIGHT_PER_NAMESPACE: '1', ROLLOUT_TIMEOUT: '8s' };
+const futile = deployment(49);
+const workloads = [stuck, ...Array.from({ length: 48 }, (_, index) => deployment(index + 1)), futile];
+const settings = {
+  ...eager,
+  ...clusterNames,
+  MAX_IN_FLIGHT: '5',
+  MAX_IN_FLIGHT_PER_NAMESPACE: '1',
+  ROLLOUT_TIMEOUT: '8s',
+};
 
-/** Pods that are really made of the futile workload get the oldest proxy, whatever a probe is told. */
-function rewriting({ object, dryRun }: AdmissionRequest): Answer | undefined {
-  return dryRun !== true && appOf(object) === futile?.name
-    ? patchOf(injection(object ?? {}, { revision: 'default', image: imageOf('1.28.4') }))
-    : undefined;
+function deployment(index: number): Workload {
+  const namespace = namespaces[index % namespaces.length] ?? '';
+  return { kind: 'Deployment', namespace, name: `web-${index}`, template: { annotations: readyAfter } };
 }
 
-/** Besides, pods of the stuck one never become ready with this proxy. */
-function spoiling(request: AdmissionRequest, tag: string): Answer | undefined {
-  const { object } = request;
-  return appOf(object) === stuck?.name
-    ? patchOf([
-        ...injection(object ?? {}, { revision: 'default', image: imageOf(tag) }),
-        { op: 'add', path: '/metadata/annotations/sandbox.kube-reflex.dev~1ready', value: 'never' },
-      ])
-    : rewriting(request);
-}
-
-function appOf(object: KubeObject | null | undefined): string | undefined {
-  return object?.metadata?.labels?.['app'];
+/** The template of the control plane that only the stuck one asks for. */
+function ownTemplate(readiness: 'as usual' | 'never'): Templates {
+  return { own: JSON.stringify({ metadata: { annotations: { [ready]: readiness } } }) };
 }
 
 /** A tick for each instance, as from a PingSource; one that is dead misses it. */
@@ -64,11 +72,12 @@ async function tickUntil(functions: () => readonly RealFunction[], done: () => b
 /** Conditions end the waits; this is for a machine where nothing moves at all. */
 jest.setTimeout(600_000);
 
-describe('fifty restarts, seen from outside', () => {
+describe('fifty restarts that a real istiod makes necessary, seen from outside', () => {
   let site: RolloutSite;
   let cluster: Cluster;
   let client: Client;
-  let injector: Injector;
+  let plane: Istiod;
+  let rewriter: { readonly close: () => void };
   let observer: Observer;
   const functions: RealFunction[] = [];
 
@@ -84,10 +93,10 @@ describe('fifty restarts, seen from outside', () => {
     return instance;
   }
 
-  async function upgrade(tag: string): Promise<void> {
-    injector.behave({ image: imageOf(tag) });
-    await publish(client, tag);
-    await tellOfUpgrade(first());
+  async function upgrade(tag: string, templates: Templates): Promise<void> {
+    await plane.configure(tag, templates);
+    await plane.injects(tag);
+    await tell(first(), configMapChanged('istio-sidecar-injector'));
   }
 
   /** Every 3 s one of the instances dies as if its node had gone, and another takes its place. */
@@ -127,23 +136,24 @@ describe('fifty restarts, seen from outside', () => {
   beforeAll(async () => {
     site = await openRolloutSite();
     ({ cluster, client } = site);
-    injector = await startStandIn(client, '1.28.4');
+    const templates = ownTemplate('as usual');
+    plane = await startIstiod(cluster, client, { revision: 'default', tag: '1.28.4', slot: 0, templates });
     for (const name of namespaces) {
       await createNamespace(client, name, { 'istio-injection': 'enabled' });
     }
     await createWorkloads(client, workloads);
+    rewriter = await startRewriter(client, { workload: futile, image: proxyImage('1.28.4') });
     await Promise.all([start(0), start(1)]);
     observer = await observeDeployments(client);
   });
   afterAll(async () => {
     observer.close();
     await site[Symbol.asyncDispose]();
-    await injector.close();
+    rewriter.close();
   });
 
   it('IR-26 IR-28 IR-29 IR-31 stay within the wave limits and happen once each, with two instances of which one is killed every 3 s', async () => {
-    injector.behave({ answer: rewriting });
-    await upgrade('1.29.0');
+    await upgrade('1.29.0', ownTemplate('as usual'));
     const killing = startKilling();
     try {
       await tickUntil(
@@ -155,7 +165,7 @@ describe('fifty restarts, seen from outside', () => {
     }
     await waitUntil('the futile one is given up', async () => {
       await tickAll(functions);
-      return futile !== undefined && (await rowOf(first(), futile))?.code === 'Ineffective';
+      return (await rowOf(first(), futile))?.code === 'Ineffective';
     });
 
     expect(killing.kills()).toBeGreaterThan(5);
@@ -165,19 +175,17 @@ describe('fifty restarts, seen from outside', () => {
   });
 
   it('IR-27 stop when a rollout never becomes ready, and go on once it is, within the limits all the time', async () => {
-    injector.behave({ answer: (request) => spoiling(request, '1.30.0') });
-    await upgrade('1.30.0');
-    const identity = stuck === undefined ? '' : identify(stuck);
+    await upgrade('1.30.0', ownTemplate('never'));
     const killing = startKilling();
     try {
       await tickUntil(
         () => functions,
-        () => observer.underWay().includes(identity),
+        () => observer.underWay().includes(identify(stuck)),
       );
       await waitPaused();
       await tickUntil(
         () => functions,
-        () => observer.underWay().join() === identity,
+        () => observer.underWay().join() === identify(stuck),
       );
     } finally {
       await killing.stop();
@@ -191,8 +199,7 @@ describe('fifty restarts, seen from outside', () => {
     expect(await generations(client)).toEqual(reached);
     expect(await first().metric('kube_reflex_istio_rollout_run_paused')).toBe(1);
 
-    injector.behave({ answer: rewriting });
-    await replacePods();
+    await mendPods();
     await tickUntil(
       () => functions,
       () => tally()[2] === 49 && tally()[4] === 1 && observer.underWay().length === 0,
@@ -212,11 +219,12 @@ describe('fifty restarts, seen from outside', () => {
     });
   }
 
-  /** What an operator does once the cause is gone. */
-  async function replacePods(): Promise<void> {
-    const mine = (await livePods(client)).filter(({ metadata }) => metadata?.labels?.['app'] === stuck?.name);
+  /** What they waited for is there. */
+  async function mendPods(): Promise<void> {
+    const mine = (await livePods(client)).filter(({ metadata }) => metadata?.labels?.['app'] === stuck.name);
     for (const { metadata } of mine) {
-      await client.call('DELETE', `/api/v1/namespaces/${metadata?.namespace ?? ''}/pods/${metadata?.name ?? ''}`);
+      const path = `/api/v1/namespaces/${metadata?.namespace ?? ''}/pods/${metadata?.name ?? ''}`;
+      await mergePatch(client, path, { metadata: { annotations: { [ready]: null } } });
     }
   }
 });

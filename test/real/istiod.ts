@@ -5,12 +5,12 @@ import { revisionWebhooks, tagWebhooks } from '../../functions/istio-rollout/san
 import type { Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import type { Cluster } from './cluster.ts';
+import { readMetric } from './function.ts';
 import { wouldInject } from './injection-oracle.ts';
 import { applyManifest, pathOf, type AnyManifest } from './manifests.ts';
 import { moduleFolder } from './module-files.ts';
 import type { Service } from './ready.ts';
 import { waitFor, waitUntil } from './wait.ts';
-import { createNamespace } from './workloads.ts';
 
 export interface IstiodOptions {
   readonly revision: string;
@@ -20,6 +20,8 @@ export interface IstiodOptions {
   readonly slot: number;
   /** Injects native sidecars. */
   readonly native?: boolean;
+  /** Beside those of the chart. */
+  readonly templates?: Templates;
 }
 
 /** A control plane of one revision: its program and all that it reads and patches in the cluster. */
@@ -35,6 +37,8 @@ export interface Istiod {
   readonly tagAs: (tag: string) => Promise<void>;
   /** Waits until its certificate authority is in its own webhooks. */
   readonly trusted: () => Promise<void>;
+  /** How often it was asked to inject, as it says itself. */
+  readonly asked: () => Promise<number>;
   readonly stop: () => Promise<void>;
   /** Again as it was, but for the way in which it injects. */
   readonly start: (way?: Pick<IstiodOptions, 'native'>) => Promise<void>;
@@ -46,10 +50,16 @@ export type Templates = Readonly<Record<string, string>>;
 const namespace = 'istio-system';
 const firstPort = 30;
 const portsEach = 6;
+const monitoringStep = 4;
 const chart = 'manifests/charts/istio-control/istio-discovery';
 const templates = { sidecar: 'injection-template.yaml', gateway: 'gateway-injection-template.yaml' };
 
 const hub = 'example.invalid/istio';
+
+/** What it injects when it is configured with that tag. */
+export function proxyImage(tag: string): string {
+  return `${hub}/proxyv2:${tag}`;
+}
 
 export async function startIstiod(cluster: Cluster, client: Client, options: IstiodOptions): Promise<Istiod> {
   const { revision, tag, slot } = options;
@@ -58,9 +68,9 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
   const clientConfig = { service: { namespace, name: serviceName, path: '/inject', port } };
   const configuration = revisionWebhooks(revision, clientConfig) as AnyManifest;
   for (const manifest of [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    namespaceOf(namespace),
     meshConfigMap(revision),
-    injectorConfigMap(revision, tag),
+    injectorConfigMap(revision, tag, options.templates),
     serviceHere(serviceName),
   ]) {
     await applyManifest(client, manifest);
@@ -68,7 +78,8 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
   // Applied once and never again: the caBundle in it is istiod's.
   expectCode(201, await client.call('POST', parentOf(configuration), { body: configuration }));
   const lookout = `lookout-${revision}`;
-  await createNamespace(client, lookout, { 'istio.io/rev': revision });
+  await applyManifest(client, namespaceOf(lookout, { 'istio.io/rev': revision }));
+  await applyManifest(client, accountOf(lookout)); // there may be no controller that makes it
   let running = await cluster.start(programOf(cluster, options, port));
   await trusted(client, configuration);
 
@@ -84,9 +95,10 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
     injects: (wanted) =>
       waitUntil(`${revision} injects ${wanted}`, async () => {
         const injected = await wouldInject(client, { kind: 'Deployment', namespace: lookout, name: 'any' });
-        return injected?.image === `${hub}/proxyv2:${wanted}`;
+        return injected?.image === proxyImage(wanted);
       }),
     trusted: () => trusted(client, configuration),
+    asked: () => readMetric(new URL(`http://127.0.0.1:${port + monitoringStep}`), 'sidecar_injection_requests_total'),
     tagAs: async (name) => {
       const tagged = tagWebhooks({ tag: name, revision }, clientConfig) as AnyManifest;
       await client.call('DELETE', pathOf(tagged));
@@ -113,7 +125,7 @@ async function trusted(client: Client, configuration: AnyManifest): Promise<void
 function programOf({ site }: Cluster, { revision, native = false }: IstiodOptions, port: number): Service {
   const directory = join(site.directory, nameOf('istiod', revision));
   mkdirSync(directory, { recursive: true });
-  const [http, grpc, secureGrpc, monitoring, control] = [1, 2, 3, 4, 5].map((step) => String(port + step));
+  const [http, grpc, secureGrpc, monitoring, control] = [1, 2, 3, monitoringStep, 5].map((step) => String(port + step));
   return {
     command: {
       name: nameOf('istiod', revision),
@@ -140,6 +152,14 @@ function programOf({ site }: Cluster, { revision, native = false }: IstiodOption
     probe: { url: `http://127.0.0.1:${http ?? ''}/ready`, body: /^/ },
     port,
   };
+}
+
+function namespaceOf(name: string, labels: Readonly<Record<string, string>> = {}): AnyManifest {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
+}
+
+function accountOf(place: string): AnyManifest {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: place } };
 }
 
 function meshConfigMap(revision: string): AnyManifest {
