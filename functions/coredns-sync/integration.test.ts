@@ -138,6 +138,29 @@ describe('managed clusters', () => {
     });
   });
 
+  it.each([
+    [
+      'has no rules',
+      undefined,
+      false,
+      'the rules are not in the key coredns-sync.override of the ConfigMap coredns-custom',
+    ],
+    ['has old ones', { 'coredns-sync.override': '' }, true, 'nobody keeps the rules in the key coredns-sync.override'],
+  ])('say so where they may not be configured and coredns-custom %s', (_, data, imported, message) => {
+    const observed = observe(k3s, { deployment: custom, custom: configMap('coredns-custom', data ?? {}) });
+    const plan = planIntegration(observed, { ...options, configure: false }, hosts);
+
+    expect(plan).toMatchObject({ steps: [], facts: { imported }, conditions: [{ type: 'NotConfigured' }] });
+    expect(plan.conditions[0]?.message).toContain(message);
+  });
+
+  it('have nothing to complain of where somebody mounted and imported the rules by hand', () => {
+    const byHand = k3s.replace('.:53 {\n', `.:53 {\n    ${line}\n`);
+    const plan = planIntegration(observe(byHand), { ...options, configure: false }, hosts);
+
+    expect(plan).toMatchObject({ conditions: [], facts: { placement: { kind: 'own' }, imported: true } });
+  });
+
   it('may say include', () => {
     const outscale = k3s.replace('*.override', '*.include');
 
@@ -167,6 +190,12 @@ describe('cleanup', () => {
 });
 
 describe('rules inside the Corefile', () => {
+  it('are missed where they may not be put there', () => {
+    const plan = planIntegration(observe(kubeadm), { ...options, mode: 'inline', configure: false }, hosts);
+
+    expect(plan).toMatchObject({ steps: [], facts: { imported: false }, conditions: [{ type: 'NotConfigured' }] });
+  });
+
   it('are put into the root block and change only when the rules do', () => {
     const inline = { ...options, mode: 'inline' } as const;
     const rules = { hosts, text: 'rewrite name exact api.example.com ingress.web.svc.cluster.local.\n' };

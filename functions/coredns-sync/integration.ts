@@ -72,8 +72,11 @@ function permitted(steps: readonly IntegrationStep[], { configure }: Integration
 }
 
 function planPlacement(facts: DnsFacts, reading: Reading, observed: DnsObjects, options: IntegrationOptions): Part {
-  if (facts.mode === 'none' || facts.placement.kind === 'custom') {
+  if (facts.mode === 'none') {
     return { steps: [], conditions: [] };
+  }
+  if (facts.placement.kind === 'custom') {
+    return notKept(facts, options, `the key ${facts.placement.key} of the ConfigMap ${facts.placement.configMap}`);
   }
   if (facts.mode === 'custom-configmap') {
     const message =
@@ -85,7 +88,7 @@ function planPlacement(facts: DnsFacts, reading: Reading, observed: DnsObjects, 
     return { steps: [], conditions: [{ type: 'NoEligibleBlock', message }] };
   }
   if (facts.mode === 'inline') {
-    return { steps: [], conditions: [] };
+    return notKept(facts, options, 'the Corefile');
   }
   return options.configure ? planImport(facts, reading, observed, options) : notConfigured(facts);
 }
@@ -140,6 +143,13 @@ const rollingOut: DnsCondition = {
   type: 'RollingOut',
   message: 'CoreDNS rolls out with the volume; the import follows',
 };
+
+/** Rules that belong into somebody else's ConfigMap: nobody else brings them there. */
+function notKept({ imported }: DnsFacts, { configure }: IntegrationOptions, place: string): Part {
+  const what = imported ? `nobody keeps the rules in ${place} up to date` : `the rules are not in ${place}`;
+  const message = `${what}, where CoreDNS would read them; COREDNS_AUTO_CONFIGURE=true puts them there`;
+  return { steps: [], conditions: configure ? [] : [{ type: 'NotConfigured', message }] };
+}
 
 function notConfigured({ imported, volume, mount }: DnsFacts): Part {
   const missing = Object.entries({ import: imported, volume, mount }).flatMap(([what, there]) => (there ? [] : [what]));

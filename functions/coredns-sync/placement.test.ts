@@ -87,6 +87,18 @@ describe('rules in coredns-custom', () => {
   });
 });
 
+describe('a managed cluster that may not be configured', () => {
+  it('says in the state and before the start that CoreDNS has none of the rules', async () => {
+    await openManaged({ COREDNS_AUTO_CONFIGURE: 'false' });
+    const checks = await (await fetch(new URL('/preflight', world.app.url))).text();
+
+    expect(world.lines()).toEqual([lineOf('api.example.com')]);
+    expect(custom()).toBe('');
+    expect(world.conditions()['NotConfigured']).toContain('coredns-sync.override of the ConfigMap coredns-custom');
+    expect(checks).toContain('NotConfigured');
+  });
+});
+
 describe('rules inside the Corefile', () => {
   const inline: Environment = {
     ...{ COREDNS_AUTO_CONFIGURE: 'true', INTEGRATION_MODE: 'inline', MIN_WRITE_INTERVAL_MS: '0' },

@@ -18,7 +18,9 @@ export function factsOf(
   const { configuration, wanted } = reading;
   const blocks = configuration.blocks.filter(wanted);
   const own = ownImport(options);
-  const placement = placementOf(blocks, observed, options);
+  const byImport = blocks.length > 0 && blocks.every((block) => imports(block, own));
+  const byHand = options.mode === 'auto' && !options.configure && byImport && mount?.mount === true;
+  const placement = byHand ? ({ kind: 'own' } as const) : placementOf(blocks, observed, options);
   const mode = modeOf(placement, options);
   const ownBlocks = observeBlocks(reading, observed, options);
   const occupied = reading.unseen ? contested : occupiedIn(blocks);
@@ -31,12 +33,22 @@ export function factsOf(
     redispatch: reading.redispatch,
     imported:
       blocks.length > 0 &&
-      (mode === 'inline'
-        ? hasInline(reading.text)
-        : mode !== 'corefile' ||
-          (blocks.every((block) => imports(block, own)) &&
-            (options.renderMode !== 'zoneblocks' || importsBlocks(reading, options)))),
+      (placement.kind === 'own'
+        ? byImport && (options.renderMode !== 'zoneblocks' || importsBlocks(reading, options))
+        : isPlaced(placement, reading, observed, options)),
   };
+}
+
+/** Are there rules of ours? Where we may write them into `coredns-custom`, every pass does. */
+function isPlaced(
+  placement: Exclude<Placement, { kind: 'own' }>,
+  { text }: Reading,
+  { custom, customHidden }: DnsObjects,
+  { configure }: IntegrationOptions,
+): boolean {
+  return placement.kind === 'inline'
+    ? hasInline(text)
+    : configure || customHidden === true || custom?.data?.[placement.key] !== undefined;
 }
 
 /** What can be said without a Corefile. */
