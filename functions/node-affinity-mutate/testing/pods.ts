@@ -2,6 +2,7 @@ import { parseConfig } from '../../../lib/function/config.ts';
 import { Config } from '../config.ts';
 import { decide, type Asked, type Decision } from '../decide.ts';
 import { know, type Knowledge } from '../knowledge.ts';
+import { requiredField } from '../placement.ts';
 import { poolOf, readRules, type Rule } from '../rule.ts';
 import { emptyState, type State } from '../state.ts';
 import { applyAdditions } from './lossless.ts';
@@ -10,11 +11,21 @@ export const poolKey = 'worker.gardener.cloud/pool';
 export const pool = 'cpu-worker-0';
 export const managedLabels = { 'operator.kyma-project.io/managed-by': 'kyma' };
 
+/** Where its patches go. */
+export const nodeAffinity = '/spec/affinity/nodeAffinity';
+export const labelTerm = { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] };
+export const nameTerm = { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] };
+
 /** The term that the settings stand for. */
 export const ourTerm = preference(10, { key: poolKey, operator: 'In', values: [pool] });
 
 export function preference(weight: number, ...matchExpressions: readonly object[]): object {
   return { weight, preference: { matchExpressions } };
+}
+
+/** A pod's spec that asks for nodes. */
+export function requiring(...nodeSelectorTerms: readonly object[]): object {
+  return { affinity: { nodeAffinity: { [requiredField]: { nodeSelectorTerms } } } };
 }
 
 export function settings(environment: Readonly<Record<string, string>> = {}): Config {

@@ -7,7 +7,7 @@ import { strategicMerge } from './strategic.ts';
 import { at, type Json, listAt } from '../schema/value.ts';
 
 const schema = createSchemas(readDefinitionTable()).of('io.k8s.api.apps.v1.Deployment');
-const env = ['A', 'B', 'C'].map((name) => ({ name, value: name }));
+const env = variables({ A: 'A', B: 'B', C: 'C' });
 const live = {
   metadata: { labels: { a: 'b', c: 'd' }, finalizers: ['x.dev/a', 'x.dev/b'] },
   spec: {
@@ -63,195 +63,89 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a primitive list without strategy is replaced',
-    patch: { spec: { template: { spec: { containers: [{ name: 'one', args: ['y', 'z'] }] } } } },
+    patch: container({ args: ['y', 'z'] }),
     changed: { args: ['y', 'z'] },
   },
   {
     name: 'items merge by key',
-    patch: { spec: { template: { spec: { containers: [{ name: 'one', env: [{ name: 'B', value: 'changed' }] }] } } } },
+    patch: container({ env: variables({ B: 'changed' }) }),
     changed: {
-      env: [
-        { name: 'A', value: 'A' },
-        { name: 'B', value: 'changed' },
-        { name: 'C', value: 'C' },
-      ],
+      env: variables({ A: 'A', B: 'changed', C: 'C' }),
     },
   },
   {
     name: 'a new item goes in front',
-    patch: { spec: { template: { spec: { containers: [{ name: 'one', env: [{ name: 'D', value: 'D' }] }] } } } },
+    patch: container({ env: variables({ D: 'D' }) }),
     changed: {
-      env: [
-        { name: 'D', value: 'D' },
-        { name: 'A', value: 'A' },
-        { name: 'B', value: 'B' },
-        { name: 'C', value: 'C' },
-      ],
+      env: variables({ D: 'D', A: 'A', B: 'B', C: 'C' }),
     },
   },
   {
     name: 'new and old items',
-    patch: {
-      spec: {
-        template: {
-          spec: {
-            containers: [
-              {
-                name: 'one',
-                env: [
-                  { name: 'D', value: 'D' },
-                  { name: 'B', value: 'b' },
-                  { name: 'E', value: 'E' },
-                ],
-              },
-            ],
-          },
-        },
-      },
-    },
+    patch: container({
+      env: variables({ D: 'D', B: 'b', E: 'E' }),
+    }),
     changed: {
-      env: [
-        { name: 'D', value: 'D' },
-        { name: 'A', value: 'A' },
-        { name: 'B', value: 'b' },
-        { name: 'E', value: 'E' },
-        { name: 'C', value: 'C' },
-      ],
+      env: variables({ D: 'D', A: 'A', B: 'b', E: 'E', C: 'C' }),
     },
   },
   {
     name: 'patched items take the order of the patch',
-    patch: {
-      spec: {
-        template: {
-          spec: {
-            containers: [
-              {
-                name: 'one',
-                env: [
-                  { name: 'C', value: 'c' },
-                  { name: 'A', value: 'a' },
-                ],
-              },
-            ],
-          },
-        },
-      },
-    },
+    patch: container({
+      env: variables({ C: 'c', A: 'a' }),
+    }),
     changed: {
-      env: [
-        { name: 'B', value: 'B' },
-        { name: 'C', value: 'c' },
-        { name: 'A', value: 'a' },
-      ],
+      env: variables({ B: 'B', C: 'c', A: 'a' }),
     },
   },
   {
     name: 'set the order',
-    patch: {
-      spec: {
-        template: {
-          spec: {
-            containers: [{ name: 'one', '$setElementOrder/env': [{ name: 'C' }, { name: 'A' }, { name: 'B' }] }],
-          },
-        },
-      },
-    },
+    patch: container({ '$setElementOrder/env': [{ name: 'C' }, { name: 'A' }, { name: 'B' }] }),
     changed: {
-      env: [
-        { name: 'C', value: 'C' },
-        { name: 'A', value: 'A' },
-        { name: 'B', value: 'B' },
-      ],
+      env: variables({ C: 'C', A: 'A', B: 'B' }),
     },
   },
   {
     name: 'set the order with a new item',
-    patch: {
-      spec: {
-        template: {
-          spec: {
-            containers: [
-              {
-                name: 'one',
-                '$setElementOrder/env': [{ name: 'C' }, { name: 'N' }, { name: 'A' }],
-                env: [{ name: 'N', value: 'n' }],
-              },
-            ],
-          },
-        },
-      },
-    },
+    patch: container({
+      '$setElementOrder/env': [{ name: 'C' }, { name: 'N' }, { name: 'A' }],
+      env: variables({ N: 'n' }),
+    }),
     changed: {
-      env: [
-        { name: 'B', value: 'B' },
-        { name: 'C', value: 'C' },
-        { name: 'N', value: 'n' },
-        { name: 'A', value: 'A' },
-      ],
+      env: variables({ B: 'B', C: 'C', N: 'n', A: 'A' }),
     },
   },
   {
     name: 'set the order of some',
-    patch: {
-      spec: {
-        template: { spec: { containers: [{ name: 'one', '$setElementOrder/env': [{ name: 'C' }, { name: 'B' }] }] } },
-      },
-    },
+    patch: container({ '$setElementOrder/env': [{ name: 'C' }, { name: 'B' }] }),
     changed: {
-      env: [
-        { name: 'A', value: 'A' },
-        { name: 'C', value: 'C' },
-        { name: 'B', value: 'B' },
-      ],
+      env: variables({ A: 'A', C: 'C', B: 'B' }),
     },
   },
   {
     name: 'delete an item',
-    patch: { spec: { template: { spec: { containers: [{ name: 'one', env: [{ name: 'B', $patch: 'delete' }] }] } } } },
+    patch: container({ env: [{ name: 'B', $patch: 'delete' }] }),
     changed: {
-      env: [
-        { name: 'A', value: 'A' },
-        { name: 'C', value: 'C' },
-      ],
+      env: variables({ A: 'A', C: 'C' }),
     },
   },
   {
     name: 'delete and add items with an order',
-    patch: {
-      spec: {
-        template: {
-          spec: {
-            containers: [
-              {
-                name: 'one',
-                '$setElementOrder/env': [{ name: 'X' }, { name: 'A' }, { name: 'C' }],
-                env: [
-                  { name: 'B', $patch: 'delete' },
-                  { name: 'X', value: 'x' },
-                ],
-              },
-            ],
-          },
-        },
-      },
-    },
-    changed: {
+    patch: container({
+      '$setElementOrder/env': [{ name: 'X' }, { name: 'A' }, { name: 'C' }],
       env: [
+        { name: 'B', $patch: 'delete' },
         { name: 'X', value: 'x' },
-        { name: 'A', value: 'A' },
-        { name: 'C', value: 'C' },
       ],
+    }),
+    changed: {
+      env: variables({ X: 'x', A: 'A', C: 'C' }),
     },
   },
   {
     name: 'replace a list',
-    patch: {
-      spec: {
-        template: { spec: { containers: [{ name: 'one', env: [{ $patch: 'replace' }, { name: 'Z', value: 'z' }] }] } },
-      },
-    },
-    changed: { env: [{ name: 'Z', value: 'z' }] },
+    patch: container({ env: [{ $patch: 'replace' }, { name: 'Z', value: 'z' }] }),
+    changed: { env: variables({ Z: 'z' }) },
   },
   {
     name: 'replace an object',
@@ -305,23 +199,14 @@ const cases: readonly Case[] = [
   },
   {
     name: 'nulls in new items vanish',
-    patch: {
-      spec: {
-        template: { spec: { containers: [{ name: 'one', env: [{ name: 'D', value: 'D', valueFrom: null }] }] } },
-      },
-    },
+    patch: container({ env: [{ name: 'D', value: 'D', valueFrom: null }] }),
     changed: {
-      env: [
-        { name: 'D', value: 'D' },
-        { name: 'A', value: 'A' },
-        { name: 'B', value: 'B' },
-        { name: 'C', value: 'C' },
-      ],
+      env: variables({ D: 'D', A: 'A', B: 'B', C: 'C' }),
     },
   },
   {
     name: 'delete what is not there',
-    patch: { spec: { template: { spec: { containers: [{ name: 'one', env: [{ name: 'Q', $patch: 'delete' }] }] } } } },
+    patch: container({ env: [{ name: 'Q', $patch: 'delete' }] }),
     changed: {},
   },
   { name: 'no patch', patch: {}, changed: {} },
@@ -339,7 +224,7 @@ it.each([
   },
   {
     name: 'an item without its key',
-    patch: { spec: { template: { spec: { containers: [{ name: 'one', env: [{ value: 'x' }] }] } } } },
+    patch: container({ env: [{ value: 'x' }] }),
     refusal: [500, 'map: map[value:x] does not contain declared merge key: name'],
   },
   {
@@ -349,11 +234,7 @@ it.each([
   },
   {
     name: 'merge directive',
-    patch: {
-      spec: {
-        template: { spec: { containers: [{ name: 'one', env: [{ name: 'B', value: 'b', $patch: 'merge' }] }] } },
-      },
-    },
+    patch: container({ env: [{ name: 'B', value: 'b', $patch: 'merge' }] }),
     refusal: [500, 'merging lists cannot yet be specified in the patch'],
   },
 ])('refuses as the API server does: $name', ({ patch, refusal }) => {
@@ -381,3 +262,12 @@ it('leaves what it gets as it is, and repeating a patch changes nothing', () => 
     }),
   );
 });
+
+/** A patch of the first container. */
+function container(fields: Json): Json {
+  return { spec: { template: { spec: { containers: [{ name: 'one', ...fields }] } } } };
+}
+
+function variables(values: Readonly<Record<string, string>>): readonly Json[] {
+  return Object.entries(values).map(([name, value]) => ({ name, value }));
+}
