@@ -35,7 +35,8 @@ export default defineFunction<Config>({
   permissions,
   objects: ({ RESTART_ANNOTATION }, { namespace }) =>
     confinement({ namespace, restartAnnotation: RESTART_ANNOTATION, bookkeeping: Object.values(bookkeeping) }),
-  scaling: { minScale: 1, cpu: '50m', memory: '256Mi' },
+  // A scan reads much at once: threads that each keep memory of their own cost it a tenth of its CPU. It seldom starts.
+  scaling: { minScale: 1, cpu: '50m', memory: '256Mi', mallocArenas: 1 },
   keeps: (_config, { namespace }) =>
     [stateName, statusName, ...queueNames].map((name) => ({ resource: configMaps, name, namespace })),
   release,
