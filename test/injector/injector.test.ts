@@ -27,7 +27,7 @@ function keep<T extends { close(): unknown }>(each: T): T {
   return each;
 }
 
-function probe(client: WebhookClient, injector: Injector, timeoutMs = 5_000): Promise<AdmissionReview> {
+function probe(client: WebhookClient, injector: Injector, timeoutMs = 60_000): Promise<AdmissionReview> {
   const kind = { group: '', version: 'v1', kind: 'Pod' };
   const request = {
     uid: crypto.randomUUID(),

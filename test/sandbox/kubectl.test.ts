@@ -121,17 +121,17 @@ describe('kubectl against the sandbox', () => {
   scripted('rolls out, restarts and undoes', async () => {
     await kubectl('apply -f -', deployment('rolls'));
 
-    expect(await kubectl('rollout status deployment/rolls --timeout=20s')).toContain('successfully rolled out');
+    expect(await kubectl('rollout status deployment/rolls --timeout=2m')).toContain('successfully rolled out');
     expect(await kubectl('rollout restart deployment/rolls')).toContain('restarted');
-    expect(await kubectl('rollout status deployment/rolls --timeout=20s')).toContain('successfully rolled out');
+    expect(await kubectl('rollout status deployment/rolls --timeout=2m')).toContain('successfully rolled out');
     expect(await kubectl('rollout history deployment/rolls')).toMatch(/^1 .*\n2 /m);
     expect(await kubectl('rollout undo deployment/rolls')).toContain('rolled back');
-    expect(await kubectl('wait --for=condition=Available deployment/rolls --timeout=20s')).toContain('condition met');
+    expect(await kubectl('wait --for=condition=Available deployment/rolls --timeout=2m')).toContain('condition met');
   });
 
   scripted('prints tables, wide tables, YAML and names', async () => {
     await kubectl('apply -f -', deployment('printed'));
-    await kubectl('rollout status deployment/printed --timeout=20s');
+    await kubectl('rollout status deployment/printed --timeout=2m');
 
     expect(await kubectl('get deployment printed')).toMatch(
       /NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nprinted +2\/2 +2 +2 /,
@@ -146,7 +146,7 @@ describe('kubectl against the sandbox', () => {
 
   scripted('describes a deployment and its pods', async () => {
     await kubectl('apply -f -', deployment('described'));
-    await kubectl('rollout status deployment/described --timeout=20s');
+    await kubectl('rollout status deployment/described --timeout=2m');
 
     const set = await kubectl('describe deployment described');
     const pods = await kubectl('describe pods -l app=described');
@@ -213,7 +213,7 @@ describe('kubectl against the sandbox', () => {
     await kubectl('create configmap leaves -n leaving');
 
     expect(await kubectl('delete configmap leaves -n leaving')).toContain('deleted');
-    expect(await kubectl('delete namespace leaving --timeout=20s')).toContain('deleted');
+    expect(await kubectl('delete namespace leaving --timeout=2m')).toContain('deleted');
     expect((await tryKubectl('get namespace leaving')).output).toContain('(NotFound): namespaces "leaving" not found');
   });
 
