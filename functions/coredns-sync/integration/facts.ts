@@ -15,28 +15,31 @@ export function factsOf(
   observed: DnsObjects,
   options: IntegrationOptions,
 ): DnsFacts {
-  const { configuration, wanted } = reading;
-  const blocks = configuration.blocks.filter(wanted);
-  const own = ownImport(options);
-  const byImport = blocks.length > 0 && blocks.every((block) => imports(block, own));
-  const byHand = options.mode === 'auto' && !options.configure && byImport && mount?.mount === true;
-  const placement = byHand ? ({ kind: 'own' } as const) : placementOf(blocks, observed, options);
-  const mode = modeOf(placement, options);
+  const blocks = reading.configuration.blocks.filter(reading.wanted);
+  const byImport = importsRules(blocks, reading, options);
+  const served = byImport && mount?.mount === true;
+  const placement = placementOf(blocks, observed, options, served);
   const ownBlocks = observeBlocks(reading, observed, options);
   const occupied = reading.unseen ? contested : occupiedIn(blocks);
   return {
     ...blindFacts(observed, mount, options),
     ...(occupied.length === 0 ? {} : { occupied }),
     ...(ownBlocks === undefined ? {} : { blocks: ownBlocks }),
-    mode,
+    mode: modeOf(placement, options),
     placement,
     redispatch: reading.redispatch,
     imported:
-      blocks.length > 0 &&
-      (placement.kind === 'own'
-        ? byImport && (options.renderMode !== 'zoneblocks' || importsBlocks(reading, options))
-        : isPlaced(placement, reading, observed, options)),
+      placement.kind === 'own' ? byImport : blocks.length > 0 && isPlaced(placement, reading, observed, options),
   };
+}
+
+function importsRules(blocks: readonly ServerBlock[], reading: Reading, options: IntegrationOptions): boolean {
+  const own = ownImport(options);
+  return (
+    blocks.length > 0 &&
+    blocks.every((block) => imports(block, own)) &&
+    (options.renderMode !== 'zoneblocks' || importsBlocks(reading, options))
+  );
 }
 
 /** Are there rules of ours? Where we may write them into `coredns-custom`, every pass does. */
@@ -93,11 +96,15 @@ function occupiedIn(blocks: readonly ServerBlock[]): readonly string[] {
 function placementOf(
   blocks: readonly ServerBlock[],
   { deployment }: DnsObjects,
-  { mode }: IntegrationOptions,
+  { mode, configure }: IntegrationOptions,
+  served: boolean,
 ): Placement {
   const directory = customDirectory(deployment);
   if (mode === 'inline') {
     return { kind: 'inline' };
+  }
+  if (mode === 'auto' && !configure && served) {
+    return { kind: 'own' }; // somebody else saw to it
   }
   const keys = new Set(directory === undefined ? [] : blocks.map((block) => customKey(block, directory)));
   const [key] = keys;
