@@ -4,7 +4,7 @@ import { perInstance } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import { readMesh } from './mesh/mesh.ts';
 import { readSubject, type Note } from './mesh/note.ts';
-import { remember, scopeOfChange } from './mesh/remember.ts';
+import { remember, scopeOfChange, withScope } from './mesh/remember.ts';
 import { commands } from './names.ts';
 import { effectiveConfig } from './overrides.ts';
 import { openPass, type Pass } from './pass.ts';
@@ -37,18 +37,11 @@ function noted(before: State, notes: readonly Note[], now: number, config: Confi
   return withChanges(before, after, now, config);
 }
 
-/** A changed control plane concerns all namespaces, and istiod takes a moment to see it; labels count at once. */
+/** What changed is remembered together with the scan that it calls for; what did not is no reason to write. */
 function withChanges(before: State, after: State, now: number, config: Config): State {
-  const { all, namespaces } = scopeOfChange(before, after);
-  if (all.length > 0) {
-    return withTrigger(after, { reasons: all, delayMs: config.ISTIOD_CONFIG_READ_DELAY }, now, config);
-  }
-  if (namespaces.length > 0) {
-    const reasons = namespaces.map((name) => `Namespace ${name}`);
-    return withTrigger(after, { namespaces, reasons, delayMs: 0 }, now, config);
-  }
+  const next = withScope(after, scopeOfChange(before, after), now, config);
   const isRecorded = Object.keys(after.namespaces).length !== Object.keys(before.namespaces).length;
-  return isRecorded ? after : before;
+  return next !== after || isRecorded ? next : before;
 }
 
 /** A tick: everything that an event could have told, then a pass. */

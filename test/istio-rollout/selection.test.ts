@@ -31,6 +31,14 @@ async function label(name: string, labels: Readonly<Record<string, string>>): Pr
   await world.namespaceEvent(name);
 }
 
+async function moveTag(tag: string, revision: string, { clientConfig }: Injector): Promise<void> {
+  const { metadata: { labels = {} } = {}, ...moved } = tagWebhooks({ tag, revision }, clientConfig);
+  await world.change<MutatingWebhookConfiguration>(mutatingWebhooks, [`istio-revision-tag-${tag}`], ({ metadata }) => ({
+    ...moved,
+    metadata: { ...metadata, labels },
+  }));
+}
+
 function probed(injector: Injector, app: string): number {
   return injector.asked.filter(({ dryRun, pod }) => dryRun && pod.metadata?.labels?.['app'] === app).length;
 }
@@ -140,15 +148,31 @@ describe('who injects', () => {
     await world.tick();
 
     world.turn(3600);
-    await world.change<MutatingWebhookConfiguration>(mutatingWebhooks, ['istio-revision-tag-prod'], ({ metadata }) => {
-      const moved = tagWebhooks({ tag: 'prod', revision: '1-29' }, newer.clientConfig);
-      return { ...moved, metadata: { ...metadata, ...(moved.metadata?.labels && { labels: moved.metadata.labels }) } };
-    });
+    await moveTag('prod', '1-29', newer);
     await world.webhookEvent('istio-revision-tag-prod');
     await world.drive();
 
     expect(world.restarts).toEqual(['Deployment tagged/web']);
     expect(world.imagesOf('web', 'tagged')).toEqual([newImage]);
+  });
+
+  it('IR-9 a tag that moves together with the labels of one namespace restarts the others as well', async () => {
+    world = await World.open({ RECONCILE_PERIOD: '0' });
+    const [older, newer] = [await addRevision('1-28', oldImage), await addRevision('1-29', newImage)];
+    await world.create(mutatingWebhooks, tagWebhooks({ tag: 'prod', revision: '1-28' }, older.clientConfig));
+    for (const name of ['first', 'second', 'third']) {
+      await world.namespace(name, { 'istio.io/rev': name === 'first' ? '1-28' : 'prod' });
+      await world.deployment('web', { namespace: name });
+    }
+    await world.tick();
+
+    world.turn(3600);
+    await moveTag('prod', '1-29', newer); // of which the event is late
+    await label('first', { 'istio.io/rev': 'prod' });
+    await until('it is scanned', () => world.state().webhooks['istio-revision-tag-prod']?.revision === '1-29');
+    await world.drive();
+
+    expect(world.restarts.toSorted()).toEqual(['first', 'second', 'third'].map((name) => `Deployment ${name}/web`));
   });
 
   it('IR-10 a new caBundle alone changes nothing, not even the time of the last change', async () => {

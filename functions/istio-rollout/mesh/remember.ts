@@ -1,3 +1,5 @@
+import type { Config } from '../config.ts';
+import { withTrigger } from '../state/pending.ts';
 import type { Known, KnownControlPlane, KnownWebhooks, State } from '../state/state.ts';
 import type { Mesh } from './mesh.ts';
 
@@ -51,11 +53,14 @@ function sameHashes(before: ByName<Known>, after: ByName<Known>): boolean {
   return names.length === Object.keys(before).length && names.every((name) => before[name]?.hash === after[name]?.hash);
 }
 
-/** What changed between two states that a scan would see: nothing, some namespaces, or everything. */
-export function scopeOfChange(
-  before: State,
-  after: State,
-): { readonly all: readonly string[]; readonly namespaces: readonly string[] } {
+/** What a scan has to look at: everything, for the reasons that are given, or some namespaces. */
+export interface Scope {
+  readonly all: readonly string[];
+  readonly namespaces: readonly string[];
+}
+
+/** What changed between two states that a scan would see. */
+export function scopeOfChange(before: State, after: State): Scope {
   return {
     all: [
       ...changedNames(before.controlPlanes, after.controlPlanes).map((name) => `ConfigMap ${name}`),
@@ -72,4 +77,13 @@ export function scopeOfChange(
 function changedNames(before: ByName<Known>, after: ByName<Known>): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => before[name]?.hash !== after[name]?.hash);
+}
+
+/** A changed control plane concerns all namespaces, and istiod takes a moment to see it; labels count at once. */
+export function withScope(state: State, { all, namespaces }: Scope, now: number, config: Config): State {
+  if (all.length > 0) {
+    return withTrigger(state, { reasons: all, delayMs: config.ISTIOD_CONFIG_READ_DELAY }, now, config);
+  }
+  const reasons = namespaces.map((name) => `Namespace ${name}`);
+  return namespaces.length > 0 ? withTrigger(state, { namespaces, reasons, delayMs: 0 }, now, config) : state;
 }

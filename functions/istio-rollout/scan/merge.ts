@@ -1,6 +1,6 @@
 import { formatInstant } from '../../../lib/time/instant.ts';
 import type { Notice } from '../notice.ts';
-import { remember } from '../mesh/remember.ts';
+import { remember, scopeOfChange, withScope, type Scope } from '../mesh/remember.ts';
 import { backoffMs, configFingerprint, isSameTrigger, named, settingsFingerprint } from '../state/pending.ts';
 import {
   counted,
@@ -34,17 +34,26 @@ export function mergeScan(before: State, merge: Merge): State {
   const { scan, now, wasLost } = merge;
   const { config } = scan.knowledge;
   const known = withConfirmations(remember(before, scan.knowledge.mesh, now), scan);
+  const unscanned = unscannedScope(before, known, merge);
+  const isOutrun = unscanned.all.length > 0; // what was found meanwhile means nothing
   const inflight = wasLost ? recovered(known, scan, now) : known.inflight;
   const blocked = mergeBlocked(known.blocked, scan);
   const stopped = new Set(blocked.map(({ uid }) => uid));
-  const items = mergeQueue(known.queue.items, merge).filter(
+  const items = (isOutrun ? [] : mergeQueue(known.queue.items, merge)).filter(
     (item) => !isUnderWay({ inflight }, item) && !stopped.has(item.uid),
   );
   const queue = { configFingerprint: configFingerprint(known, config), items };
-  const verified = mergeVerified(known.verified, scan);
+  const verified = isOutrun ? [] : mergeVerified(known.verified, scan);
   const omitted = scan.namespaces === undefined ? {} : known.omitted; // a full scan has found all again
-  const next = withPending({ ...known, inflight, blocked, queue, verified, omitted }, merge);
+  const scanned = withPending({ ...known, inflight, blocked, queue, verified, omitted }, merge);
+  const next = withScope(scanned, unscanned, now, config);
   return withCounts({ ...next, pacing: pacingOf(next, known, merge) }, merge);
+}
+
+/** What changed since the scan was called for, and it has not seen or istiod need not have. At first all is news. */
+function unscannedScope(before: State, known: State, { scan, wasLost }: Merge): Scope {
+  const { all, namespaces } = wasLost ? { all: [], namespaces: [] } : scopeOfChange(before, known);
+  return { all, namespaces: namespaces.filter((name) => isOutside(scan, name)) };
 }
 
 /** What the state holds without pushing anything else out. */
