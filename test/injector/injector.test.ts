@@ -12,6 +12,7 @@ import {
 import { createWebhookClient, type WebhookClient } from '../../lib/review/call.ts';
 import { reviewOf, type AdmissionReview } from '../../lib/review/review.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { until } from '../../lib/source/testing/until.ts';
 import { startInjector, type Injector } from './injector.ts';
 
 const opened: { close(): unknown }[] = [];
@@ -46,10 +47,14 @@ function probe(client: WebhookClient, injector: Injector, timeoutMs = 60_000): P
 
 describe('the stub injector', () => {
   it('counts probes, connections and how many came at once', async () => {
-    const injector = keep(await startInjector({ delayMs: 20 }));
+    const held = Promise.withResolvers<void>();
+    const injector = keep(await startInjector({ heldUntil: held.promise }));
     const client = keep(createWebhookClient());
 
-    await Promise.all([1, 2, 3].map(() => probe(client, injector)));
+    const three = Promise.all([1, 2, 3].map(() => probe(client, injector)));
+    await until(() => injector.asked.length === 3, 'all three have arrived');
+    held.resolve();
+    await three;
     await probe(client, injector);
 
     expect(injector.counts()).toEqual({ probes: 4, handshakes: 3, peak: 3 });

@@ -10,6 +10,8 @@ import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 /** How the injector answers; a test changes it while it runs. */
 export interface Behaviour extends Proxy {
   readonly delayMs: number;
+  /** Holds back every answer until then. */
+  readonly heldUntil?: Promise<void>;
   /** `inject` works; `deny` refuses without saying why; `fail` answers 500; `hang` never answers; `drop` ends the connection. */
   readonly mode: 'inject' | 'deny' | 'fail' | 'hang' | 'drop';
   /** Another answer than the mode's, for the requests that it returns one for. */
@@ -81,7 +83,8 @@ export async function startInjector({
     { socket }: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const { delayMs } = behaviour;
+    const { delayMs, heldUntil } = behaviour;
+    await heldUntil;
     if (delayMs > 0) {
       await pause(delayMs);
     }
