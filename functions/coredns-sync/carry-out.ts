@@ -10,6 +10,7 @@ import type { WriteStep } from './patch.ts';
 import type { Policy } from './policy.ts';
 import { publish } from './publish.ts';
 import type { SourceRecords } from './record.ts';
+import { writingRules } from './refused.ts';
 import { reportOutcome } from './report.ts';
 import { hostKey } from './rule.ts';
 import { writeShard, type Shard } from './shard.ts';
@@ -45,9 +46,11 @@ export async function carryOut(context: Context<Config>, policy: Policy, pass: P
   await writeState(context, state, { ...place, facts });
   const steps = shardSteps(context, policy, pass);
   countRepairs(context, [...shards.values()], steps.length);
-  await context.kube.run({ steps });
-  countWrites(context, 'rules', steps.length);
-  await drop(context, beyond(shards, layout.shards));
+  await writingRules(context, async () => {
+    await context.kube.run({ steps });
+    countWrites(context, 'rules', steps.length);
+    await drop(context, beyond(shards, layout.shards));
+  });
   const indexSteps = bucketSteps(context, { buckets, decision });
   await context.kube.run({ steps: indexSteps });
   countWrites(context, 'index', indexSteps.length);

@@ -8,6 +8,7 @@ import { countNoop, countRefused, countWrites } from './metrics.ts';
 import type { Policy } from './policy.ts';
 import { publish } from './publish.ts';
 import type { SourceRecord } from './record.ts';
+import { writingRules } from './refused.ts';
 import { reportOutcome } from './report.ts';
 import { hostKey } from './rule.ts';
 import { replaceClaims, waitMs, type ShardPlan } from './shard-plan.ts';
@@ -124,7 +125,7 @@ async function write(context: Context<Config>, policy: Policy, work: Writing): P
   const observed = wanted.reduce((version, { about }) => newest(version, about?.metadata?.resourceVersion ?? '0'), '0');
   const stamps = { shards: known.layout.shards, changedAt: now, observed };
   const steps = plan.flatMap(({ shard, content }) => writeShard(shard, content, stamps, policy) ?? []);
-  await kube.run({ steps });
+  await writingRules(context, () => kube.run({ steps }));
   countWrites(context, 'rules', steps.length);
   await publish(context, policy, { facts: known.facts, plan }); // before the records: whoever fails here is asked again
   await writeRecords(context, work);

@@ -1,5 +1,4 @@
 import type { Context } from '../../lib/function/define.ts';
-import { Refusal } from '../../lib/kube/refusal.ts';
 import type { Config } from './config.ts';
 import type { Dns } from './dns.ts';
 import { planIntegration } from './integration.ts';
@@ -9,6 +8,7 @@ import { countDrift, showConditions } from './metrics.ts';
 import { sorted } from './pass.ts';
 import { integrationOptions, type Policy } from './policy.ts';
 import { planPlacedAgain } from './publish.ts';
+import { refusedMessage } from './refused.ts';
 import { modeFor } from './rendering.ts';
 import type { Host } from './rule.ts';
 import { readState, writeState, type Conditions, type State } from './state.ts';
@@ -21,8 +21,10 @@ export const passConditions = [
   'InvalidRender',
   'KindAbsent',
   'MassRemoval',
+  'NamespaceMissing',
   'NewerRelease',
   'RolledBack',
+  'RulesRefused',
   'Unsound',
   'Unreadable',
 ];
@@ -63,7 +65,7 @@ export async function integrate(
   return facts;
 }
 
-/** Does the steps. Answers with what was refused, by part; what is in the way of everything is thrown once `undo` has run. */
+/** Does the steps. Answers with what was refused, by part, which leaves the rules alone; what is in the way of everything is thrown once `undo` has run. */
 async function mend(
   { kube }: Context<Config>,
   steps: readonly IntegrationStep[],
@@ -122,9 +124,4 @@ function reloadCondition({ VERIFY_RELOAD }: Config, { reload }: State): Conditio
 
 function forbiddenCondition({ forbidden }: Dns): Conditions {
   return forbidden.length === 0 ? {} : { DnsForbidden: `may not read ${forbidden.join(', ')}` };
-}
-
-/** A refusal of a Corefile or Deployment leaves the rules alone. Undefined for what is in the way of everything. */
-function refusedMessage(error: unknown): string | undefined {
-  return error instanceof Refusal && (error.code === 403 || error.kind === 'impossible') ? error.message : undefined;
 }

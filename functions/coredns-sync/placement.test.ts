@@ -75,6 +75,22 @@ describe('rules in coredns-custom', () => {
     expect(custom()).toContain(lineOf('more.example.com'));
   });
 
+  it('hold up no event where they may not be written, which is said', async () => {
+    await openManaged();
+    const effect = { do: 'refuse', status: 403 } as const;
+    world.sandbox.faults.add({ verb: 'patch', resource: 'configmaps', name: 'coredns-custom', effect });
+    await world.ingress('more', ['more.example.com']);
+
+    expect(await world.tell('add', 'more')).toBe(204);
+    expect(world.lines()).toContain(lineOf('more.example.com'));
+    expect(world.conditions()).toHaveProperty('DnsForbidden');
+    expect(await world.tick()).toBe(204);
+    world.sandbox.faults.clear();
+    await world.tick();
+    expect(custom()).toContain(lineOf('more.example.com'));
+    expect(world.conditions()).not.toHaveProperty('DnsForbidden');
+  });
+
   it('stay in one ConfigMap, however many there are: CoreDNS would see no other', async () => {
     await openManaged();
     const other = await world.another({ SHARD_BYTES: '4096' });

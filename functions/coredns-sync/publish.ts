@@ -8,6 +8,7 @@ import type { DnsFacts, IntegrationStep } from './integration/types.ts';
 import { countWrites } from './metrics.ts';
 import { writeConfigMap } from './patch.ts';
 import { integrationOptions, type Policy } from './policy.ts';
+import { raise, refusedMessage } from './refused.ts';
 import type { ShardPlan } from './shard-plan.ts';
 import type { Host } from './rule.ts';
 import { rulesIn } from './shard.ts';
@@ -38,12 +39,25 @@ export async function publish(context: Context<Config>, policy: Policy, { facts,
   }
   const first = plan.find(({ shard }) => shard.index === 0)?.content;
   if (facts !== undefined && first !== undefined) {
-    const steps = await planPlaced(context, policy, { facts, hosts: first.claims, rules: first.rules });
-    await context.kube.run({ steps: steps.map(({ step }) => step) });
-    countWrites(context, facts.placement.kind === 'custom' ? 'custom' : 'corefile', steps.length);
+    await place(context, policy, { facts, hosts: first.claims, rules: first.rules });
   }
   if (context.config.TOUCH_PODS && plan.some((each) => each.changesRules)) {
     await touchPods(context);
+  }
+}
+
+/** What is refused here holds up no rules: it is said, and tried again by the tick. */
+async function place(context: Context<Config>, policy: Policy, placing: Placing): Promise<void> {
+  try {
+    const steps = await planPlaced(context, policy, placing);
+    await context.kube.run({ steps: steps.map(({ step }) => step) });
+    countWrites(context, placing.facts.placement.kind === 'custom' ? 'custom' : 'corefile', steps.length);
+  } catch (error) {
+    const message = refusedMessage(error);
+    if (message === undefined) {
+      throw error;
+    }
+    await raise(context, { DnsForbidden: message });
   }
 }
 
