@@ -89,7 +89,7 @@ describe('a decision', () => {
     }
     const [daily = 0, dense = Infinity] = best;
 
-    expect(dense / daily).toBeLessThan(1.5);
+    expect(dense / daily).toBeLessThan(3);
     expect(dense).toBeLessThan(6);
   });
 });

