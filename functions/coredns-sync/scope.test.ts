@@ -127,6 +127,7 @@ describe('wrong settings', () => {
     ['TARGET_CNAME', 'a b'],
     ['RENDER_MODE', 'fancy'],
     ['MAX_SHARDS', '3'],
+    ['DYNAMIC_CONFIG_KEY', 'dynamic.hosts'],
     ['COREDNS_AUTO_CONFIGURE', 'perhaps'],
     ['NAMESPACE_SELECTOR', 'a in'],
   ])('CS-25 %s=%s stops the start and names the variable', (name, value) => {

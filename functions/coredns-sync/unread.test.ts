@@ -19,6 +19,7 @@ import corednsSync from './index.ts';
 
 const ingressKind = { group: 'networking.k8s.io', plural: 'ingresses' };
 const definition = 'ingressroutes.traefik.io';
+const route = { kind: 'IngressRoute', apiVersion: versionOf('IngressRoute') };
 
 let world: World;
 
@@ -120,10 +121,12 @@ describe('sources that can not be read', () => {
       expect(writes()).toEqual([]);
     });
 
-    it('the hosts stay while the kind is defined and only its version is not served', async () => {
-      const { tick, lines, sandbox, conditions } = world;
+    it('the hosts stay while the kind is defined and only its version is not served, events or not', async () => {
+      const { tick, tell, lines, sandbox, conditions } = world;
       await serveOnlyAs(sandbox, definition, 'v1');
 
+      await tell('delete', 'web', route);
+      expect(lines()).toEqual([lineOf('web.example.com')]);
       expect(await tick()).toBe(204);
       expect(lines()).toEqual([lineOf('web.example.com')]);
       expect(conditions()).toMatchObject({ KindAbsent: expect.stringContaining('IngressRoute') });
@@ -136,7 +139,15 @@ describe('sources that can not be read', () => {
 
       expect(await tick()).toBe(204);
       expect(lines()).toEqual([lineOf('web.example.com')]);
-      await tell('delete', 'web', { kind: 'IngressRoute', apiVersion: versionOf('IngressRoute') });
+      await tell('delete', 'web', route);
+      expect(lines()).toEqual([lineOf('web.example.com')]);
+    });
+
+    it('an event is enough where nobody defines the kind any more', async () => {
+      const { tell, lines, sandbox } = world;
+      await sandbox.api.remove(customResourceDefinitions, { name: definition });
+
+      await tell('delete', 'web', route);
       expect(lines()).toEqual([]);
     });
   });

@@ -19,6 +19,23 @@ describe('reading the cluster', () => {
     expect(await kube.get(pods, { namespace: 'default', name: 'a' })).toBeUndefined();
   });
 
+  it.each([
+    ['a missing object', '{"kind":"Status","reason":"NotFound","details":{"name":"x","kind":"nothings"}}', 'none'],
+    ['a group that is not there', '404 page not found\n', 'refused'],
+    ['a kind that is not there', '{"kind":"Status","reason":"NotFound","details":{}}', 'refused'],
+  ])('tells a missing object from a kind that is not served, where that matters: %s', async (_what, text, outcome) => {
+    const { kube } = await cluster((_request, response) => response.writeHead(404).end(text));
+    const served = kube.getServed(configMaps, { namespace: 'shop', name: 'x' });
+
+    expect(
+      await served.then(
+        () => 'none',
+        () => 'refused',
+      ),
+    ).toBe(outcome);
+    expect(await kube.get(configMaps, { namespace: 'shop', name: 'x' })).toBeUndefined();
+  });
+
   it('escapes names in paths', async () => {
     const paths: (string | undefined)[] = [];
     const { kube } = await cluster(({ url }, response) => {

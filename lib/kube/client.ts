@@ -2,7 +2,7 @@ import type { Plan } from '../function/plan.ts';
 import { monotonicMs } from '../monotonic.ts';
 import { pause } from '../pause.ts';
 import { pathOf } from './path.ts';
-import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
+import { isMissingObject, parseAnswer, Refusal, refusalOf } from './refusal.ts';
 import { apiVersion, type Resource } from './resource.ts';
 import type { Fields } from './skim.ts';
 import { runSteps, type Outcome, type Writer } from './run.ts';
@@ -13,6 +13,8 @@ import type { KubeObject, Metadata } from './wire.ts';
 export interface Kube {
   /** `undefined` when there is no such object. */
   readonly get: <T extends KubeObject>(resource: Resource<T>, place: Named) => Promise<T | undefined>;
+  /** Like `get`, but a server that does not know the kind, be it for a moment, is a refusal and not a missing object. */
+  readonly getServed: <T extends KubeObject>(resource: Resource<T>, place: Named) => Promise<T | undefined>;
   /** The whole collection as of one resourceVersion, read page by page. */
   readonly list: <T extends KubeObject>(resource: Resource<T>, options?: ListOptions) => Promise<Collection<T>>;
   /** Like `list`, keeping of each object only what `pick` returns, so that a large collection stays small in memory. */
@@ -91,12 +93,13 @@ export function createKube(options: KubeOptions): Kube {
   let answeredAt: string | undefined;
   const call = caller(options, ({ headers }) => (answeredAt = headers.date ?? answeredAt));
 
-  async function get<T extends KubeObject>(resource: Resource<T>, { name, namespace }: Named): Promise<T | undefined> {
+  async function read<T extends KubeObject>(
+    resource: Resource<T>,
+    { name, namespace }: Named,
+    isMissing: (answer: Answer) => boolean,
+  ): Promise<T | undefined> {
     const answer = await call('get', resource, { method: 'GET', path: pathOf(resource, { name, namespace }) });
-    if (answer.status === 404) {
-      return undefined;
-    }
-    return parse(`get ${resource.plural} ${name}`, answer) as T;
+    return isMissing(answer) ? undefined : (parse(`get ${resource.plural} ${name}`, answer) as T);
   }
 
   async function pick<T extends KubeObject, U>(
@@ -169,7 +172,8 @@ export function createKube(options: KubeOptions): Kube {
   }
 
   return {
-    get,
+    get: (resource, place) => read(resource, place, ({ status }) => status === 404),
+    getServed: (resource, place) => read(resource, place, isMissingObject),
     pick,
     exists,
     list: (resource, list = {}) => pick(resource, list, (object) => object),

@@ -29,6 +29,11 @@ export function refusalOf(what: string, answer: Answer): Refusal {
   });
 }
 
+/** Is there no such object? Of a kind that it does not know, a server names none. */
+export function isMissingObject(answer: Answer): boolean {
+  return answer.status === 404 && statusOf(answer).details?.name !== undefined;
+}
+
 /** The JSON of an answer, or the wanted fields of it. Something between us and the API server may have answered in its place: try again. */
 export function parseAnswer(what: string, answer: Answer, fields: Fields = true): unknown {
   try {

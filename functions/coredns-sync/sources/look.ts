@@ -1,37 +1,53 @@
 import type { Kube } from '../../../lib/kube/client.ts';
 import { ingressClasses, namespaces } from '../../../lib/kube/resource.ts';
-import { orIfForbidden } from '../forbidden.ts';
+import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { orIfForbidden, orIfUnserved } from '../forbidden.ts';
 import type { Policy } from '../policy.ts';
+import { isGone } from './definition.ts';
 import { gateways } from './gateway.ts';
 import type { SourceRef } from './ref.ts';
 import { emptyWorld, type Needs, type World } from './source.ts';
 import { nothingWanted, wantedBy, type Wanted } from './wanted.ts';
 
-/** By `Ingress/shop/web`; an object that may not be read is missing. */
+/** By `Ingress/shop/web`; an object that can't be read is missing, and so is one that refers to what can't be read. */
 export type Looked = ReadonlyMap<string, Wanted>;
 
 /** Reads the objects and what they refer to, live: an event only says where to look. */
 export async function look(kube: Kube, policy: Policy, refs: readonly SourceRef[]): Promise<Looked> {
-  const found = await Promise.all(refs.map(async (ref) => ({ ref, read: await readOrForbidden(kube, ref) })));
-  const readable = found.flatMap(({ ref, read }) => (read === undefined ? [] : [{ ref, object: read.object }]));
+  const found = (await Promise.all(refs.map((ref) => readObject(kube, ref, policy)))).flat();
   const world = await readWorld(
     kube,
-    readable.flatMap(({ ref, object }) => (object === undefined ? [] : [needsOf(ref, object, policy)])),
+    found.map(({ needs }) => needs),
   );
   return new Map(
-    readable.map(({ ref, object }) => [
-      ref.key,
-      object === undefined ? nothingWanted(ref.key) : wantedBy(ref.source, object, { policy, world }),
-    ]),
+    found
+      .filter(({ needs: { gateways: needed = [] } }) => world.servesGateways || needed.length === 0)
+      .map(({ ref, object }) => [
+        ref.key,
+        object === undefined ? nothingWanted(ref.key) : wantedBy(ref.source, object, { policy, world }),
+      ]),
   );
 }
 
-/** Undefined when we may not read it: what it claimed stays. */
-function readOrForbidden(
-  kube: Kube,
-  { source, namespace, name }: SourceRef,
-): Promise<{ readonly object: Awaited<ReturnType<Kube['get']>> } | undefined> {
-  return orIfForbidden(undefined, async () => ({ object: await kube.get(source.resource, { namespace, name }) }));
+interface Found {
+  readonly ref: SourceRef;
+  /** Undefined when there is none. */
+  readonly object: KubeObject | undefined;
+  readonly needs: Needs;
+}
+
+/** Nothing when we may not read it, or its kind is not served and yet defined: what it claimed stays. */
+async function readObject(kube: Kube, ref: SourceRef, policy: Policy): Promise<readonly Found[]> {
+  const { source, namespace, name } = ref;
+  const object = await orIfForbidden('forbidden', () =>
+    orIfUnserved('unserved', () => kube.getServed(source.resource, { namespace, name })),
+  );
+  if (object === 'forbidden' || (object === 'unserved' && !(await isGone(kube, source)))) {
+    return [];
+  }
+  return object === undefined || object === 'unserved'
+    ? [{ ref, object: undefined, needs: {} }]
+    : [{ ref, object, needs: needsOf(ref, object, policy) }];
 }
 
 function needsOf({ source, namespace }: SourceRef, object: object, policy: Policy): Needs {
@@ -39,15 +55,22 @@ function needsOf({ source, namespace }: SourceRef, object: object, policy: Polic
   return { ...needs, namespaces: policy.namespaceSelector === undefined ? own : [...own, namespace] };
 }
 
-async function readWorld(kube: Kube, needs: readonly Needs[]): Promise<World> {
+async function readWorld(kube: Kube, needs: readonly Needs[]): Promise<World & { readonly servesGateways: boolean }> {
   const gatewayKeys = [...new Set(needs.flatMap((need) => need.gateways ?? []))];
   const namespaceNames = [...new Set(needs.flatMap((need) => need.namespaces ?? []))];
   const [foundGateways, foundNamespaces, classes] = await Promise.all([
-    Promise.all(gatewayKeys.map(async (key) => ({ key, object: await kube.get(gateways, placeOf(key)) }))),
+    orIfUnserved(undefined, () =>
+      Promise.all(gatewayKeys.map(async (key) => ({ key, object: await kube.getServed(gateways, placeOf(key)) }))),
+    ),
     Promise.all(namespaceNames.map(async (name) => ({ key: name, object: await kube.get(namespaces, { name }) }))),
     needs.some((need) => need.classes === true) ? kube.list(ingressClasses) : { items: emptyWorld.classes },
   ]);
-  return { gateways: mapOf(foundGateways), namespaces: mapOf(foundNamespaces), classes: classes.items };
+  return {
+    gateways: mapOf(foundGateways ?? []),
+    servesGateways: foundGateways !== undefined,
+    namespaces: mapOf(foundNamespaces),
+    classes: classes.items,
+  };
 }
 
 function placeOf(key: string): { readonly namespace: string; readonly name: string } {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createRoute, installKinds, versionOf, type RouteKind } from '../../../test/coredns-sync/kinds.ts';
+import { createRoute, installKinds, serveOnlyAs, versionOf, type RouteKind } from '../../../test/coredns-sync/kinds.ts';
 import { lineOf, openWorld, target, type World } from '../../../test/coredns-sync/world.ts';
 
 const gatewayTarget = 'gateway.infra.svc.cluster.local.';
@@ -71,6 +71,15 @@ describe('Gateway API', () => {
     const [, pattern = ''] = /^rewrite name regex (\S+) (\S+) answer auto$/.exec(line ?? '') ?? [];
     const names = ['x.apps.example.com.', 'x.y.apps.example.com.', 'apps.example.com.', 'x.example.com.'];
     expect(names.map((name) => new RegExp(pattern).test(name))).toEqual([true, true, false, false]);
+  });
+
+  it('a route keeps its hosts while Gateways are defined and not served, whatever its events say', async () => {
+    await gateway('edge', [{ name: 'http', port: 80, protocol: 'HTTP', ...everyone }]);
+    await route('web', { hostnames: ['web.example.com'] });
+    await serveOnlyAs(world.sandbox, 'gateways.gateway.networking.k8s.io', 'v2');
+
+    expect(await world.tell('update', 'web', { kind: 'HTTPRoute', apiVersion: versionOf('HTTPRoute') })).toBe(204);
+    expect(world.lines()).toEqual([lineOf('web.example.com', gatewayTarget)]);
   });
 
   it.each([
