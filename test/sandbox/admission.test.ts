@@ -7,8 +7,7 @@ import type { KubeObject } from '../../lib/kube/wire.ts';
 import type { AdmissionRequest, AdmissionReview } from '../../lib/review/review.ts';
 import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-
-type Reply = (request: AdmissionRequest, message: IncomingMessage, response: ServerResponse) => void;
+import { allow, answerWith, patch, type Reply } from './webhook-replies.ts';
 
 const namespace = 'default';
 
@@ -199,22 +198,6 @@ function answer(message: IncomingMessage, response: ServerResponse): void {
       reply(request, message, response);
     }
   });
-}
-
-function allow(request: AdmissionRequest, message: IncomingMessage, response: ServerResponse): void {
-  answerWith({ allowed: true })(request, message, response);
-}
-
-function answerWith(fields: object): Reply {
-  return ({ uid }, _message, response) => {
-    const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, ...fields } };
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(review));
-  };
-}
-
-function patch(operations: readonly object[]): Reply {
-  const encoded = Buffer.from(JSON.stringify(operations)).toString('base64');
-  return answerWith({ allowed: true, patchType: 'JSONPatch', patch: encoded });
 }
 
 function port(): number {
