@@ -38,6 +38,7 @@ async function compare(site: DnsSite, hosts: number): Promise<readonly Figure[]>
   const hits = Array.from({ length: 250 }, (_, at) => rules[(at * 7919) % hosts]?.host ?? '');
   const misses = hits.map((host) => `kubernetes-${host}.svc.cluster.local`);
   const exact = await site.start({ corefile, files: renderRules(rules, { mode: 'exact', key }) });
+  const bare = await site.start({ corefile });
   const figures: Figure[] = [];
   for (const manner of mannersFor(hosts)) {
     const own = await site.start({ corefile, files: filesOf(manner, rules) });
@@ -47,6 +48,7 @@ async function compare(site: DnsSite, hosts: number): Promise<readonly Figure[]>
         ownHits: () => load(own, hits),
         exactMisses: () => load(exact, misses),
         ownMisses: () => load(own, misses),
+        target: () => load(bare, [ingress]),
       },
       rounds,
     );
@@ -54,6 +56,7 @@ async function compare(site: DnsSite, hosts: number): Promise<readonly Figure[]>
     figures.push(...figuresOf(manner, hosts, loads));
   }
   await exact.stop();
+  await bare.stop();
   return figures;
 }
 
@@ -85,7 +88,8 @@ function load({ port, running }: CoreDns, names: readonly string[]): Promise<Loa
   return loadDns(port, running.pid, names, loadMs);
 }
 
-type Loads = Readonly<Record<`${'exact' | 'own'}${'Hits' | 'Misses'}`, readonly Load[]>>;
+/** `target`: the question that every hit becomes, asked where there are no rules. A hit costs no less. */
+type Loads = Readonly<Record<`${'exact' | 'own'}${'Hits' | 'Misses'}` | 'target', readonly Load[]>>;
 
 /**
  * CPU decides, since the load generator shares the machine and bends the rates. What is shipped for many hosts must be far
@@ -100,7 +104,7 @@ function figuresOf(manner: Manner, hosts: number, loads: Loads): readonly Figure
     figure(`exact / ${what}, half hits`, [mean(exactHits, exactMisses), mean(ownHits, ownMisses)], {
       atLeast: far ? 20 : 1,
     }),
-    figure(`exact / ${what}, hits`, [cpuOf(exactHits), cpuOf(ownHits)], far ? { atLeast: 20 } : undefined),
+    hits(`exact / ${what}, hits`, loads, far ? { atLeast: 20 } : undefined),
     figure(`exact / ${what}, misses`, [cpuOf(exactMisses), cpuOf(ownMisses)], far ? { atLeast: 20 } : undefined),
     {
       what: `${what} / exact, half hits: questions per second`,
@@ -112,6 +116,12 @@ function figuresOf(manner: Manner, hosts: number, loads: Loads): readonly Figure
         .join(' / '),
     },
   ];
+}
+
+/** Beside what no rendering can spare: the answer of the target. */
+function hits(what: string, { exactHits, ownHits, target }: Loads, bar: Bar | undefined): Figure {
+  const { measured, ...rest } = figure(what, [cpuOf(exactHits), cpuOf(ownHits)], bar);
+  return { ...rest, measured: `${measured}, the target alone ${median(cpuOf(target)).toFixed(0)} µs` };
 }
 
 function cpuOf(loads: readonly Load[]): readonly number[] {
@@ -127,11 +137,7 @@ function rateOf(left: readonly Load[], right: readonly Load[]): readonly number[
   return left.map(({ perSecond }, round) => 2 / (1 / perSecond + 1 / (right[round]?.perSecond ?? Number.NaN)));
 }
 
-function figure(
-  what: string,
-  [above, below]: readonly [readonly number[], readonly number[]],
-  bar: Bar | undefined,
-): Figure {
+function figure(what: string, [above, below]: readonly [readonly number[], readonly number[]], bar?: Bar): Figure {
   return {
     what: `${what}: CPU of a question`,
     value: ratio(above, below),
