@@ -9,7 +9,6 @@ import {
   mutatingWebhooks,
   pods,
   replicaSets,
-  statefulSets,
   type MutatingWebhookConfiguration,
 } from '../../lib/kube/resource.ts';
 import { newImage, oldImage, until, workloadOf } from './objects.ts';
@@ -97,33 +96,6 @@ describe('kinds', () => {
 
     expect(world.restarts).toEqual(['DaemonSet shop/agent']);
     expect(world.imagesOf('agent')).toEqual([newImage]);
-  });
-
-  it('of a StatefulSet with a partition the pods from there on are restarted, once, and the others reported', async () => {
-    world = await World.open({ RECONCILE_PERIOD: '1m', COOLDOWN: '0' });
-    const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 2 } };
-    await world.workload(statefulSets, 'db', { replicas: 3, spec: { updateStrategy } });
-    await world.tick();
-    await world.upgrade();
-    for (let count = 0; count < 4; count += 1) {
-      await world.tickLater(120);
-      await until('its pods are up', () => world.podsOf('db').length === 3);
-    }
-
-    const images = world
-      .podsOf('db')
-      .map(({ metadata, spec }) => [
-        metadata?.name,
-        spec?.containers.find(({ name }) => name === 'istio-proxy')?.image,
-      ]);
-    expect(world.restarts).toEqual(['StatefulSet shop/db']);
-    expect(images.toSorted()).toEqual([
-      ['db-0', oldImage],
-      ['db-1', oldImage],
-      ['db-2', newImage],
-    ]);
-    expect(world.eventsOf('ManualRestartRequired')).toEqual(['db']);
-    expect(await world.row('db')).toMatchObject({ code: 'Partitioned' });
   });
 
   it.each([

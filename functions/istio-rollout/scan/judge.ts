@@ -162,26 +162,27 @@ export function judgeAnswered(
 
 function compare(staffed: Staffed, expected: Proxy | undefined, { config, mesh }: Knowledge): Verdict {
   const { workload, older } = staffed;
-  const drift = firstDrift(judgedPods(staffed), expected, config);
-  if (drift === undefined) {
-    const held = workload.partition > 0 ? firstDrift(older, expected, config) : undefined;
-    if (held !== undefined) {
-      return { code: 'Partitioned', ...held, expected };
-    }
-    return { code: expected === undefined ? 'NotExpected' : 'Current', ...firstOf(judgedPods(staffed)), expected };
+  const judged = judgedPods(staffed);
+  const drift = firstDrift(judged, expected, config);
+  const held = workload.partition > 0 ? firstDrift(older, expected, config) : undefined;
+  const found = drift ?? held;
+  if (found === undefined) {
+    return { code: expected === undefined ? 'NotExpected' : 'Current', ...firstOf(judged), expected };
   }
-  const fingerprint = fingerprintOf(expected, config.DRIFT_CHECKS);
+  const fingerprint =
+    drift === undefined || workload.hold === 'Partitioned' ? undefined : fingerprintOf(expected, config.DRIFT_CHECKS);
   const { policy } = wishesOf(workload, mesh.namespaces[workload.namespace], config);
-  return { code: codeOfDrift(staffed, { fingerprint, policy }, config), ...drift, expected, fingerprint };
+  const code = policy === 'auto' ? codeOfDrift(staffed, fingerprint, config) : 'OptedOut';
+  return { code, ...found, expected, ...(fingerprint !== undefined && { fingerprint }) };
 }
 
 function codeOfDrift(
   { workload }: Staffed,
-  { fingerprint, policy }: { readonly fingerprint: string; readonly policy: string },
+  fingerprint: string | undefined,
   { MAX_ATTEMPTS, ON_DELETE_ACTION, UNMANAGED_ACTION }: Config,
 ): Code {
-  if (policy !== 'auto') {
-    return 'OptedOut';
+  if (fingerprint === undefined) {
+    return 'Partitioned'; // a restart would not reach what differs
   }
   const isBare = workload.kind === 'ReplicaSet' || workload.kind === 'ReplicationController';
   const evicts = (isBare ? UNMANAGED_ACTION : ON_DELETE_ACTION) === 'evict';

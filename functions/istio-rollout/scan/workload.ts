@@ -33,8 +33,8 @@ export interface Workload {
   readonly isObserved: boolean;
   readonly progress: Progress;
   /** Why a restart would not replace its pods. */
-  readonly hold?: 'Paused' | 'OnDelete';
-  /** Pods of a lower ordinal keep their template. */
+  readonly hold?: 'Paused' | 'OnDelete' | 'Partitioned';
+  /** How many pods keep their template, since their ordinals are lower than the partition. */
   readonly partition: number;
   /** A Rollout's own way to be restarted. */
   readonly restartAt?: string;
@@ -114,7 +114,7 @@ function isStuck({ status }: Deployment): boolean {
 
 function ofStatefulSet(object: StatefulSet): Details {
   const { replicas = 1, selector = {}, template, updateStrategy = {} } = object.spec ?? {};
-  const partition = number(updateStrategy.rollingUpdate?.partition);
+  const partition = partitionOf(object, replicas);
   const onDelete = updateStrategy.type === 'OnDelete';
   const isObserved = isObservedIn(object);
   const isDone = isAvailable(object, replicas) && (onDelete || updatedOf(object, replicas) >= replicas - partition);
@@ -125,9 +125,15 @@ function ofStatefulSet(object: StatefulSet): Details {
     revision: object.status?.updateRevision,
     isObserved,
     progress: progressOf(isObserved && isDone),
+    ...holdIf(partition > 0 && partition === replicas, 'Partitioned'),
     ...holdIf(onDelete, 'OnDelete'),
     partition,
   };
+}
+
+function partitionOf({ spec }: StatefulSet, replicas: number): number {
+  const first = number(spec?.ordinals?.start);
+  return Math.max(0, Math.min(number(spec?.updateStrategy?.rollingUpdate?.partition) - first, replicas));
 }
 
 function isAvailable({ status }: StatefulSet, replicas: number): boolean {
