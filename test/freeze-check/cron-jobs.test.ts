@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { cronJobs, events, namespaces } from '../../lib/kube/resource.ts';
-import { until } from '../../lib/source/testing/until.ts';
 import { changeFreezes, maintenanceWindows } from '../../functions/freeze-check/policy.ts';
+import { cronJobs, namespaces } from '../../lib/kube/resource.ts';
+import { heldIn, type Held } from './held.ts';
 import { cronJob, freeze, namespaceNamed, nightly, suspending } from './objects.ts';
 import { lasting, openWorld, type Replica, type World } from './world.ts';
 
@@ -12,26 +12,16 @@ const after = '2026-12-26T00:00:00Z';
 
 let world: World;
 let replica: Replica;
+let suspendOf: Held['suspendOf'];
+let ownAnnotations: Held['ownAnnotations'];
 
 beforeEach(async () => {
   world = await openWorld({ at: during });
   await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
   replica = await world.replica();
+  ({ suspendOf, ownAnnotations } = heldIn(world));
 });
 afterEach(() => world.close());
-
-function suspendOf(name: string): boolean | undefined {
-  return world.get(cronJobs, name, 'prod').spec.suspend;
-}
-
-function ownAnnotations(name: string): Record<string, string> {
-  const { annotations = {} } = world.get(cronJobs, name, 'prod').metadata ?? {};
-  return Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith('freeze-operator.io/')));
-}
-
-function reasons(): string[] {
-  return world.sandbox.api.list(events).map((event) => (event as { reason?: string }).reason ?? '');
-}
 
 describe('CronJobs in a freeze', () => {
   it('FC-62 are suspended by one write when it starts, and get back what they had when it ends', async () => {
@@ -183,30 +173,6 @@ describe('CronJobs in a freeze', () => {
     expect([covered, world.get(cronJobs, 'report', 'staging').spec.suspend]).toEqual([true, false]);
   });
 
-  it('FC-68 are written once, and the Event is told once, when ticks come twice and to two replicas', async () => {
-    const names = Array.from({ length: 40 }, (_, index) => `job-${index}`);
-    const made = await Promise.all(names.map((name) => world.create(cronJobs, cronJob(name))));
-    await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
-    const second = await world.replica({ name: 'second' });
-    const writes = world.countWrites(cronJobs);
-
-    const statuses = await Promise.all([replica.tick(), second.tick(), replica.tick(), second.tick()]);
-    await replica.tick();
-    const started = reasons().toSorted();
-
-    expect(statuses.every((status) => status === 204 || status === 503)).toBe(true);
-    expect([...writes.values()]).toEqual(names.map(() => 1));
-    expect(started).toEqual(['Activated', 'CronJobsUpdated']);
-
-    world.turnTo(after);
-    await Promise.all([replica.tick(), second.tick(), replica.tick(), second.tick()]);
-    await second.tick();
-
-    expect(made.map(lasting)).toEqual(names.map((name) => lasting(world.get(cronJobs, name, 'prod'))));
-    expect([...writes.values()]).toEqual(names.map(() => 2));
-    expect(reasons().toSorted()).toEqual(['Activated', 'CronJobsUpdated', 'CronJobsUpdated', 'Deactivated']);
-  });
-
   it('FC-69 know a MaintenanceWindow and a ChangeFreeze of the same name apart', async () => {
     await world.create(cronJobs, cronJob('report'));
     await world.create(changeFreezes, freeze('same', [day[0], during], { behavior: suspending }));
@@ -226,35 +192,6 @@ describe('CronJobs in a freeze', () => {
     expect(ownAnnotations('report')).toEqual({});
   });
 
-  it('FC-77 are released by another replica when the one that suspended them dies', async () => {
-    const made = await world.create(cronJobs, cronJob('report'));
-    await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
-    await replica.tick();
-    replica.die();
-
-    world.turnTo(after);
-    const next = await world.replica({ name: 'next' });
-    await next.tick();
-
-    expect(lasting(world.get(cronJobs, 'report', 'prod'))).toEqual(lasting(made));
-  });
-
-  it('stay as they are while the policies can’t be read, and follow once they can', async () => {
-    await world.create(cronJobs, cronJob('report'));
-    await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
-    await replica.tick();
-    const refused = { do: 'refuse', status: 503 } as const;
-    const heal = world.sandbox.faults.add({ verb: 'list', resource: 'changefreezes', effect: refused });
-
-    world.turnTo(after);
-    const answer = await replica.tick();
-    const meanwhile = suspendOf('report');
-    heal();
-    await replica.tick();
-
-    expect([answer, meanwhile, suspendOf('report')]).toEqual([503, true, false]);
-  });
-
   it('follow a clock that jumps, forth and back', async () => {
     await world.create(cronJobs, cronJob('report'));
     await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
@@ -267,40 +204,5 @@ describe('CronJobs in a freeze', () => {
 
     expect(seen).toEqual([true, false, true, false]);
     expect(ownAnnotations('report')).toEqual({});
-  });
-
-  it('are suspended on their event although another’s, which waited with it, fails', async () => {
-    await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
-    await replica.tick();
-    const [slow, stubborn, report] = [cronJob('slow'), cronJob('stubborn'), cronJob('report')];
-    for (const job of [slow, stubborn, report]) {
-      await world.create(cronJobs, job);
-    }
-    const { faults } = world.sandbox;
-    faults.add({ verb: 'get', name: 'slow', times: 1, effect: { do: 'delay', ms: 300 } });
-    faults.add({ verb: 'get', name: 'stubborn', effect: { do: 'refuse', status: 503 } });
-
-    const busy = replica.tell('add', cronJobs, slow);
-    await until(() => faults.fired.length > 0, 'it is busy');
-    await Promise.all([busy, replica.tell('add', cronJobs, stubborn), replica.tell('add', cronJobs, report)]);
-
-    expect([suspendOf('stubborn'), suspendOf('report')]).toEqual([false, true]);
-  });
-
-  it('are suspended where others can’t be, and the policy says which could not', async () => {
-    await world.create(cronJobs, cronJob('stubborn'));
-    await world.create(cronJobs, cronJob('report'));
-    await world.create(changeFreezes, freeze('holiday', day, { behavior: suspending }));
-    const heal = world.sandbox.faults.add({ verb: 'patch', name: 'stubborn', effect: { do: 'refuse', status: 503 } });
-
-    const answer = await replica.tick();
-    const found = [suspendOf('report'), suspendOf('stubborn')];
-    heal();
-    const again = await replica.tick();
-
-    expect([answer, again]).toEqual([503, 204]);
-    expect(found).toEqual([true, false]);
-    expect(suspendOf('stubborn')).toBe(true);
-    expect(reasons()).toContain('CronJobUpdateFailed');
   });
 });
