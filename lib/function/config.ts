@@ -197,11 +197,11 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** A comma-separated list. */
+/** A comma-separated list; what is said twice counts once. */
 export function list({ item, ...about }: About & { readonly item: Pattern }): Setting<string[]> {
   return setting(about, item.says, (given) => {
     const parts = given.split(',').map((part) => part.trim());
-    const values = parts.filter((part) => part !== '');
+    const values = [...new Set(parts.filter((part) => part !== ''))];
     return values.every((value) => item.test.test(value)) ? values : undefined;
   });
 }
