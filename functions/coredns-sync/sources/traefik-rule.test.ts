@@ -20,6 +20,10 @@ describe('the hosts of a Traefik rule', () => {
     ['Host(`a.example`) &&', undefined],
     ['', undefined],
     ['Host()', []],
+    ['host(`a.example`) || HOST(`b.example`) || hOST(`c.example`)', ['a.example', 'b.example']],
+    ['Host("a\\nb.example")', ['a\\nb.example']],
+    ['Host("\\x61.example")', ['\\x61.example']],
+    ['Host("a\\"b\\\\c")', ['a"b\\c']],
   ])('of %s', (rule, hosts) => {
     expect(hostsOfRule(rule)).toEqual(hosts);
   });

@@ -46,9 +46,9 @@ function tokenOf([, sign, name, raw, quoted]: RegExpExecArray): Token {
   return name === undefined ? { kind: 'text', value: raw ?? unquote(quoted ?? '') } : { kind: 'name', value: name };
 }
 
-/** Only what a host may hold matters here: an escape of anything else makes the host invalid either way. */
+/** Any other escape stays as it is written: a host with a backslash is refused, and its object told so. */
 function unquote(text: string): string {
-  return text.replace(/\\(.)/gs, '$1');
+  return text.replace(/\\(["\\])/g, '$1');
 }
 
 function parseAny(parser: Parser): Parser | undefined {
@@ -79,6 +79,9 @@ function parseUnary(parser: Parser): Parser | undefined {
   return kind === 'name' ? parseCall(parser) : undefined;
 }
 
+/** As Traefik spells each of its matchers. */
+const hostMatchers: readonly string[] = ['Host', 'host', 'HOST'];
+
 function parseCall(parser: Parser): Parser | undefined {
   const values: string[] = [];
   let last = expect('(', advance(parser));
@@ -88,7 +91,7 @@ function parseCall(parser: Parser): Parser | undefined {
     last = kindAt(next) === ',' ? advance(next) : next;
   }
   const end = expect(')', last);
-  const names = valueAt(parser) === 'Host' && !parser.negated;
+  const names = hostMatchers.includes(valueAt(parser)) && !parser.negated;
   return end === undefined ? undefined : { ...end, hosts: names ? [...end.hosts, ...values] : end.hosts };
 }
 
