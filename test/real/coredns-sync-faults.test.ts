@@ -15,6 +15,7 @@ import {
   ticking,
   type CoreDnsSyncSite,
 } from './coredns-sync-site.ts';
+import { refusalOf } from './dns/parse.ts';
 import { installRights, startFunction, type RealFunction } from './function.ts';
 import { startKillingProxy, type Death, type KillingProxy } from './killing-proxy.ts';
 import { pathOf } from './manifests.ts';
@@ -185,6 +186,18 @@ describe('two processes of coredns-sync on a real API server, one of which is ki
 
     expect(data?.['Corefile']?.match(/import .*coredns-ingress-sync/g)).toHaveLength(1);
   });
+
+  it(
+    'CS-45 CoreDNS takes every text that anybody could have read',
+    async () => {
+      const texts = await followed.texts();
+
+      process.stderr.write(`${texts.length} texts\n`);
+      expect(texts.length).toBeGreaterThan(chapters.length);
+      expect(await refusalOf(texts)).toBeUndefined();
+    },
+    patience,
+  );
 
   /** What was sent to the dead is lost. */
   async function deliver({ url }: RealFunction, events: readonly Event[]): Promise<void> {

@@ -6,7 +6,7 @@ import { annotated } from '../../functions/coredns-sync/annotation.ts';
 import { coreConfigMap, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
 import { definitions } from '../coredns-sync/kinds.ts';
 import { rulesName } from '../coredns-sync/world.ts';
-import { readAudit } from './audit.ts';
+import { settledAudit } from './audit.ts';
 import {
   changed,
   ingressChanged,
@@ -21,9 +21,11 @@ import {
   ticking,
   type CoreDnsSyncSite,
 } from './coredns-sync-site.ts';
+import { refusalOf } from './dns/parse.ts';
 import { installRights, startFunction, type RealFunction } from './function.ts';
 import { patchStatus, pathOf, type AnyManifest } from './manifests.ts';
 import { grantedTo, refusedTo, usedBy } from './rights.ts';
+import { followRules, type Followed } from './rules-watch.ts';
 import { waitUntil } from './wait.ts';
 
 const patience = 300_000;
@@ -50,9 +52,11 @@ describe('coredns-sync with every feature on, under its shipped rights', () => {
   const running = new AsyncDisposableStack();
   let site: CoreDnsSyncSite;
   let pod: Pod;
+  let followed: Followed;
 
   beforeAll(async () => {
     site = running.use(await openCoreDnsSyncSite());
+    followed = running.use(await followRules(site.client));
     pod = running.use(await startPod());
     for (const kind of definitions()) {
       await site.apply(kind as AnyManifest);
@@ -77,11 +81,23 @@ describe('coredns-sync with every feature on, under its shipped rights', () => {
       await meetManagedCluster(fn);
       await fn.running.stop('SIGTERM');
 
-      const audit = readAudit(site.cluster);
+      const audit = await settledAudit(site.cluster, site.client);
       expect(refusedTo(shipped.definition, 'events', audit)).toEqual([]);
       expect(usedBy(shipped.definition, 'events', audit, everything)).toEqual(
         grantedTo(shipped.definition, 'events', everything),
       );
+    },
+    patience,
+  );
+
+  it(
+    'CS-45 CoreDNS takes every text that was written meanwhile',
+    async () => {
+      const texts = await followed.texts();
+
+      process.stderr.write(`${texts.length} texts\n`);
+      expect(texts.length).toBeGreaterThan(Number(everything.MAX_SHARDS));
+      expect(await refusalOf(texts)).toBeUndefined();
     },
     patience,
   );

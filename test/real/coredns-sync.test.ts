@@ -14,9 +14,11 @@ import {
   ticking,
   type CoreDnsSyncSite,
 } from './coredns-sync-site.ts';
+import { refusalOf } from './dns/parse.ts';
 import { openEventPath, type EventPath } from './event-path.ts';
 import { installRights, startFunction, usernameOf } from './function.ts';
 import { refusedTo } from './rights.ts';
+import { followRules, type Followed } from './rules-watch.ts';
 import { waitUntil } from './wait.ts';
 
 const patience = 300_000;
@@ -27,9 +29,11 @@ describe('coredns-sync behind the real adapter', () => {
   const running = new AsyncDisposableStack();
   let site: CoreDnsSyncSite;
   let path: EventPath;
+  let followed: Followed;
 
   beforeAll(async () => {
     site = running.use(await openCoreDnsSyncSite());
+    followed = running.use(await followRules(site.client));
     await installRights(site.cluster, shipped);
     const sources = sourcesOf(shipped.definition);
     const ofIngresses = sources.filter(({ spec }) => spec.resources.some(({ kind }) => kind === 'Ingress'));
@@ -164,6 +168,18 @@ describe('coredns-sync behind the real adapter', () => {
   it('was never refused a right', () => {
     expect(refusedTo(shipped.definition, 'events', readAudit(site.cluster))).toEqual([]);
   });
+
+  it(
+    'CS-45 CoreDNS takes every text that was written',
+    async () => {
+      const texts = await followed.texts();
+
+      process.stderr.write(`${texts.length} texts\n`);
+      expect(texts.length).toBeGreaterThan(2);
+      expect(await refusalOf(texts)).toBeUndefined();
+    },
+    patience,
+  );
 
   async function writesSince(count: number): Promise<readonly string[]> {
     await settled();

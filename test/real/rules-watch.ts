@@ -1,7 +1,10 @@
+import { annotationOf } from '../../functions/coredns-sync/annotation.ts';
+import type { RenderMode } from '../../functions/coredns-sync/render.ts';
 import type { Body, Client } from '../contract/api/client.ts';
 import { expectCode, uniqueName } from '../contract/api/scratch.ts';
 import { openWatch } from '../contract/api/watching.ts';
 import { rulesName } from '../coredns-sync/world.ts';
+import type { Recorded } from './dns/recording/render.ts';
 import { waitUntil } from './wait.ts';
 
 /** What somebody sees who does nothing but watch the rules. */
@@ -10,6 +13,8 @@ export interface Followed extends AsyncDisposable {
   readonly lines: () => Promise<readonly string[]>;
   /** Of these hosts, those that were missing at any moment. */
   readonly missed: (hosts: readonly string[]) => readonly string[];
+  /** Every rendering that was there at any moment, once. */
+  readonly texts: () => Promise<readonly Recorded[]>;
   /** How many moments there were. */
   readonly states: () => number;
   /** Resolves when everything that was written before was seen. */
@@ -23,6 +28,7 @@ export async function followRules(client: Client): Promise<Followed> {
   const { items = [], metadata } = expectCode(200, await client.call('GET', collection));
   const shards = new Map(items.filter(isRules).map((item) => [nameOf(item), linesOf(item)]));
   const moments: ReadonlySet<string>[] = [hostsIn(shards)];
+  const texts = new Map(items.flatMap(textOf));
   const seen = new Set<string>();
   const watch = await openWatch(client, collection, { resourceVersion: metadata?.resourceVersion ?? '' });
 
@@ -32,6 +38,7 @@ export async function followRules(client: Client): Promise<Followed> {
       if (isRules(event.object)) {
         shards.set(nameOf(event.object), event.type === 'DELETED' ? [] : linesOf(event.object));
         moments.push(hostsIn(shards));
+        textOf(event.object).forEach(([digest, text]) => texts.set(digest, text));
       }
     }
   }
@@ -51,6 +58,10 @@ export async function followRules(client: Client): Promise<Followed> {
       return [...shards.values()].flat().sort();
     },
     missed: (hosts) => hosts.filter((host) => moments.some((moment) => !moment.has(host))),
+    texts: async () => {
+      await caughtUp();
+      return [...texts.values()];
+    },
     states: () => moments.length,
     [Symbol.asyncDispose]: () => {
       watch.close();
@@ -72,6 +83,17 @@ function linesOf({ data = {} }: Body): readonly string[] {
     .filter(([key]) => key.endsWith('.server'))
     .flatMap(([, text]) => text.split('\n'))
     .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** What CoreDNS would see of the ConfigMap, and a name for it. */
+function textOf(object: Body): readonly (readonly [string, Recorded])[] {
+  const files = Object.fromEntries(Object.entries(object.data ?? {}).filter(([key]) => !key.endsWith('.claims')));
+  const key = Object.keys(files).find((name) => name.endsWith('.server'));
+  const mode = annotationOf(object, 'render-mode') as RenderMode | undefined;
+  if (!isRules(object) || key === undefined || mode === undefined) {
+    return [];
+  }
+  return [[JSON.stringify(files), { mode, key, files, directory: undefined }]];
 }
 
 function hostsIn(shards: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {

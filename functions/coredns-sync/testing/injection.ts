@@ -9,7 +9,7 @@ import { decide, type Decision } from '../pass.ts';
 import { policyOf, type Policy } from '../policy.ts';
 import { renderModes } from '../render.ts';
 import { outcomeEvents } from '../report.ts';
-import { writeShard } from '../shard.ts';
+import { writeShard, type ShardContent } from '../shard.ts';
 import { sourcesOf } from '../sources/index.ts';
 import type { Gateway } from '../sources/gateway.ts';
 import type { World } from '../sources/source.ts';
@@ -21,8 +21,8 @@ import { junkHost } from './junk.ts';
 export interface Injected {
   /** Texts that objects carried: hosts, targets and annotations. */
   readonly texts: number;
-  /** Ways in which rules were written. */
-  readonly modes: ReadonlySet<string>;
+  /** The rules of every pass. */
+  readonly contents: readonly ShardContent[];
   /** Hosts that were served. */
   readonly served: number;
   /** The first pieces of written objects that no host, target or word of ours explains. */
@@ -37,7 +37,7 @@ export function injectJunk(texts: number): Injected {
   let given = 0;
   let served = 0;
   const foreign: string[] = [];
-  const modes = new Set<string>();
+  const contents: ShardContent[] = [];
   function next(): string {
     given += 1;
     return junkHost(given);
@@ -47,10 +47,10 @@ export function injectJunk(texts: number): Injected {
     const wanted = junkObjects(policy, next);
     const decision = decideOn(policy, wanted);
     served += decision.summary.hosts;
-    decision.plans.forEach(({ content }) => modes.add(content.mode));
+    contents.push(...decision.plans.map(({ content }) => content));
     foreign.push(...foreignTo(policy, writtenBy(policy, wanted, decision)).slice(0, 10 - foreign.length));
   }
-  return { texts: given, modes, served, foreign };
+  return { texts: given, contents, served, foreign };
 }
 
 /** Targets come from settings: one that is no name stops the start, any other must be harmless. */

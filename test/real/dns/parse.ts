@@ -1,5 +1,5 @@
 import type { Recorded } from './recording/render.ts';
-import type { DnsSite, Place } from './site.ts';
+import { openDnsSite, type DnsSite, type Place } from './site.ts';
 
 /** Texts that one process reads at a time. */
 const atOnce = 400;
@@ -7,7 +7,8 @@ const atOnce = 400;
 const portsAtOnce = 50;
 
 /** What CoreDNS says of the first text that it does not take, and that text; undefined when it takes all. */
-export async function refusalOf(site: DnsSite, texts: readonly Recorded[]): Promise<string | undefined> {
+export async function refusalOf(texts: readonly Recorded[]): Promise<string | undefined> {
+  await using site = await openDnsSite();
   const [withBlocks, plain] = [texts.filter(hasBlocks), texts.filter((text) => !hasBlocks(text))];
   for (const batch of [...batches(plain, atOnce), ...batches(withBlocks, portsAtOnce)]) {
     const refusal = await refusalOfBatch(site, batch);
