@@ -181,8 +181,9 @@ const unreadTypes: Readonly<Record<Unread['because'], string>> = {
   failed: 'Unreadable',
 };
 
-/** So many hosts with rivals are named. */
-const shownRivals = 50;
+/** So many hosts with rivals are named, and so many of their objects: every event reads the state. */
+const shownHosts = 50;
+const shownRivals = 4;
 
 function summaryOf(claims: readonly Claim[], { wanted }: Listed): Summary {
   const hosts = new Set<string>();
@@ -197,9 +198,15 @@ function summaryOf(claims: readonly Claim[], { wanted }: Listed): Summary {
     refused: wanted.reduce((sum, { refused }) => sum + refused.length, 0),
     contested: contested
       .sort(([left], [right]) => compareBytes(left, right))
-      .slice(0, shownRivals)
-      .map(([host, rivals]) => `${host}: ${rivals.map(({ source }) => source).join(' > ')}`),
+      .slice(0, shownHosts)
+      .map(([host, rivals]) => `${host}: ${namesOf(rivals)}`),
   };
+}
+
+function namesOf(rivals: readonly Claim[]): string {
+  const named = rivals.slice(0, shownRivals).map(({ source }) => source);
+  const more = rivals.length - named.length;
+  return `${named.join(' > ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 export function sorted(conditions: Conditions): Conditions {
