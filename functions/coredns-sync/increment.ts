@@ -53,6 +53,9 @@ export async function increment(
     countNoop(context);
     return 'done';
   }
+  if (changed.some(({ key }) => isVast(recordIn(buckets, count, key)))) {
+    return 'rebuild';
+  }
   return apply(context, policy, { start, buckets, changed, looked, force });
 }
 
@@ -179,6 +182,11 @@ async function startOf(context: Context<Config>): Promise<Start | undefined> {
 function differs(context: Context<Config>, wanted: Wanted | undefined, record: SourceRecord | undefined): boolean {
   const { unsettled } = memoryOf(context);
   return wanted !== undefined && (wanted.record?.digest !== record?.digest || unsettled.has(wanted.source));
+}
+
+/** It does not say where the claims of its object are. */
+function isVast(record: SourceRecord | undefined): boolean {
+  return record !== undefined && record.hosts === undefined;
 }
 
 function recordIn(buckets: ReadonlyMap<number, Bucket>, count: number, key: string): SourceRecord | undefined {

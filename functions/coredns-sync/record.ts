@@ -7,26 +7,31 @@ export interface SourceRecord {
   /** `Ingress/shop/web`. */
   readonly source: string;
   readonly digest: string;
-  /** Keys of the claimed hosts, sorted. */
-  readonly hosts: readonly string[];
+  /** Keys of the claimed hosts, sorted. Undefined of an object with so many that a change of it costs a full pass. */
+  readonly hosts: readonly string[] | undefined;
 }
 
 export type SourceRecords = ReadonlyMap<string, SourceRecord>;
 
 const digestLength = 12;
+/** Bytes of hosts that a record may hold: no single object may fill a part of the index, which is one ConfigMap. */
+const mostHostBytes = 8192;
+/** In place of hosts that are too many. */
+const tooMany = '?';
 
 /** `detail` is whatever else of the object decides: its uid, what was refused of it. */
 export function recordOf(source: string, claims: readonly Claim[], detail: unknown): SourceRecord {
   const facts = claims.map(({ priority, mapping, created, ...claim }) => [hostKey(claim), priority, mapping, created]);
   const digest = hash('sha256', JSON.stringify([facts, detail])).slice(0, digestLength);
-  return { source, digest, hosts: [...new Set(claims.map(hostKey))].sort(compareBytes) };
+  const hosts = [...new Set(claims.map(hostKey))].sort(compareBytes);
+  return { source, digest, hosts: hosts.join().length > mostHostBytes ? undefined : hosts };
 }
 
-const line = /^([A-Za-z]+\/[a-z0-9-]*\/[a-z0-9.-]+) ([0-9a-f]{12}) ([a-z0-9.*,-]*)$/;
+const line = /^([A-Za-z]+\/[a-z0-9-]*\/[a-z0-9.-]+) ([0-9a-f]{12}) ([a-z0-9.*,-]*|\?)$/;
 
 export function formatRecords(records: Iterable<SourceRecord>): string {
   return [...records]
-    .map(({ source, digest, hosts }) => `${source} ${digest} ${hosts.join()}\n`)
+    .map(({ source, digest, hosts }) => `${source} ${digest} ${hosts?.join() ?? tooMany}\n`)
     .sort(compareBytes)
     .join('');
 }
@@ -35,7 +40,7 @@ export function formatRecords(records: Iterable<SourceRecord>): string {
 export function bytesOfRecords(records: Iterable<SourceRecord>): number {
   let bytes = 0;
   for (const { source, hosts } of records) {
-    const names = hosts.reduce((sum, host) => sum + host.length + 1, 0);
+    const names = hosts?.reduce((sum, host) => sum + host.length + 1, 0) ?? tooMany.length + 1;
     bytes += source.length + digestLength + 2 + Math.max(names, 1);
   }
   return bytes;
@@ -49,7 +54,11 @@ export function parseRecords(text: string): SourceRecords | undefined {
     if (source === undefined || digest === undefined) {
       return undefined;
     }
-    records.set(source, { source, digest, hosts: hosts === '' ? [] : hosts.split(',') });
+    records.set(source, { source, digest, hosts: parseHosts(hosts) });
   }
   return records;
+}
+
+function parseHosts(text: string): SourceRecord['hosts'] {
+  return text === tooMany ? undefined : text === '' ? [] : text.split(',');
 }
