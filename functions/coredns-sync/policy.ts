@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { parseSelector, type Selector } from '../../lib/kube/selector.ts';
 import type { Config } from './config.ts';
 import { parseTarget, type HostPolicy } from './host.ts';
@@ -61,7 +62,7 @@ export function integrationOptions({ config, mappings }: Policy): IntegrationOpt
     rulesKey: config.DYNAMIC_CONFIG_KEY,
     maxShards: config.MAX_SHARDS,
     volumeName: config.COREDNS_VOLUME_NAME,
-    mountPath: config.MOUNT_PATH ?? `/etc/coredns/custom/${config.INSTANCE}`,
+    mountPath: posix.resolve(config.MOUNT_PATH ?? `/etc/coredns/custom/${config.INSTANCE}`),
     targets: mappings.map(({ target }) => target),
     clusterDomain: config.CLUSTER_DOMAIN,
     renderMode: config.RENDER_MODE,

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { flag, integer, list, oneOf, text, withDefault } from '../../../lib/function/config.ts';
 import { parseSelector } from '../../../lib/kube/selector.ts';
-import { mappings, target } from './mapping.ts';
+import { mappings, soundClass, target } from './mapping.ts';
 import { objectName } from './object-name.ts';
 
-const domain = { test: /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, says: 'must be domains such as example.com' };
+const domain = { test: objectName.test, says: 'must be domains such as example.com' };
 const annotationKey = {
   test: /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/,
   says: 'must be the key of an annotation',
@@ -29,7 +29,7 @@ function isSelector(value: string): boolean {
 export const sources = {
   INGRESS_CLASS_MAPPINGS: z.optional(mappings('ingressClass', 'which class leads where; the first of a class counts')),
   INGRESS_CLASS: withDefault(
-    text({ about: 'the class, when there is one', example: 'nginx', pattern: objectName }),
+    text({ about: 'the class, when there is one', example: 'nginx', pattern: soundClass }),
     'nginx',
   ),
   TARGET_CNAME: withDefault(
@@ -38,7 +38,7 @@ export const sources = {
   ),
   GATEWAY_CLASS_MAPPINGS: z.optional(mappings('gatewayClass', 'the same for Gateway API; unset leaves it alone')),
   GATEWAY_CLASS: z.optional(
-    text({ about: 'the class of Gateways, when there is one', example: 'istio', pattern: objectName }),
+    text({ about: 'the class of Gateways, when there is one', example: 'istio', pattern: soundClass }),
   ),
   GATEWAY_TARGET_CNAME: z.optional(target('where that class leads')),
   INGRESSROUTE_TARGET_CNAME: z.optional(target("where Traefik's IngressRoutes lead; unset leaves them alone")),
@@ -78,6 +78,25 @@ export const sources = {
   INCLUDE_TLS_HOSTS: withDefault(flag({ about: 'hosts of the tls section count too' }), false),
   DROP_TERMINATING: withDefault(flag({ about: 'objects that are being deleted no longer count' }), false),
 };
+
+interface GatewaySettings {
+  readonly GATEWAY_CLASS_MAPPINGS?: unknown;
+  readonly GATEWAY_CLASS?: string | undefined;
+  readonly GATEWAY_TARGET_CNAME?: string | undefined;
+}
+
+/** One without the other would be taken for neither, and nobody would be told. */
+export function isGatewayClassLed(config: GatewaySettings): boolean {
+  return config.GATEWAY_CLASS === undefined || isMapped(config) || config.GATEWAY_TARGET_CNAME !== undefined;
+}
+
+export function isGatewayTargetUsed(config: GatewaySettings): boolean {
+  return config.GATEWAY_TARGET_CNAME === undefined || isMapped(config) || config.GATEWAY_CLASS !== undefined;
+}
+
+function isMapped({ GATEWAY_CLASS_MAPPINGS }: GatewaySettings): boolean {
+  return GATEWAY_CLASS_MAPPINGS !== undefined;
+}
 
 /** Which hosts may be claimed. */
 export const hosts = {
