@@ -1,5 +1,5 @@
-import { latestFit, startOfDay, widestPause } from '../../lib/time/cron.ts';
-import { firstFiring, lastFiring, type Schedule } from '../../lib/time/schedule.ts';
+import { startOfDay } from '../../lib/time/cron.ts';
+import { chainsOfFirings, firstFiring, lastFiring, type Schedule } from '../../lib/time/schedule.ts';
 
 /** Whether something is on at an instant, and for how long that surely stays so. Times are milliseconds. */
 export interface Phase {
@@ -39,49 +39,60 @@ export function once(start: number, end: number): Intervals {
   };
 }
 
-/** On for a time after each firing. As that time is always the same, only the latest firing matters. */
-export function recurring(schedule: Schedule, durationMs: number): Intervals {
-  const isDense = widestPause(schedule.cron) <= durationMs;
+/** A schedule with how long each of its firings lasts, in whole milliseconds. */
+export interface Recurrence {
+  readonly schedule: Schedule;
+  readonly durationMs: number;
+}
+
+/** On for a time after each firing of any of them. As that time is always the same, only the latest firing matters. */
+export function recurring(recurrences: readonly Recurrence[]): Intervals {
   return (now) => {
-    const latest = lastFiring(schedule, now - sightMs, now + 1);
-    if (latest !== undefined && now < latest + durationMs) {
-      const last = isDense ? lastOfDay(schedule, latest) : latest;
-      return { on: true, from: latest, until: last + durationMs };
+    const ran = recurrences.flatMap(({ schedule, durationMs }) => {
+      const from = lastFiring(schedule, now - sightMs, now + 1);
+      return from === undefined ? [] : [{ from, end: from + durationMs }];
+    });
+    const open = ran.filter(({ end }) => now < end);
+    if (open.length > 0) {
+      const end = latest(open.map((each) => each.end));
+      return { on: true, from: latest(open.map(({ from }) => from)), until: followed(recurrences, now, end) };
     }
-    return {
-      on: false,
-      from: latest === undefined ? -Infinity : latest + durationMs,
-      until: nextStart(schedule, now) ?? Infinity,
-    };
+    const starts = recurrences.map(({ schedule }) => nextStart(schedule, now) ?? Infinity);
+    return { on: false, from: latest(ran.map(({ end }) => end)), until: Math.min(Infinity, ...starts) };
   };
+}
+
+function latest(instants: readonly number[]): number {
+  return Math.max(-Infinity, ...instants);
+}
+
+/**
+ * How long it stays on, if it is on from `now` to `end` already: for as long as a firing of the next day comes before all
+ * earlier ones end. So a day without a gap is passed in one step, however many firings fill it.
+ */
+function followed(recurrences: readonly Recurrence[], now: number, end: number): number {
+  const coming = recurrences.map(({ schedule, durationMs }) => ({
+    chains: chainsOfFirings(schedule, now + 1, now + dayMs, durationMs),
+    durationMs,
+    passed: 0,
+  }));
+  let until = end;
+  for (let before = -Infinity; before < until;) {
+    before = until;
+    for (const each of coming) {
+      for (let next = each.chains[each.passed]; next !== undefined && next.first <= until;) {
+        until = Math.max(until, next.last + each.durationMs);
+        each.passed += 1;
+        next = each.chains[each.passed];
+      }
+    }
+  }
+  return until;
 }
 
 /** The first firing after `now`, if there is one within years. */
 export function nextStart(schedule: Schedule, now: number): number | undefined {
   return firstFiring(schedule, now + 1, now + sightMs);
-}
-
-/** The last firing before the clocks change or the day ends: where a day has no gaps it is passed in one step. */
-function lastOfDay({ cron, zone }: Schedule, firing: number): number {
-  const { end, offset } = zone.spanAt(firing);
-  const wall = firing + offset;
-  const last = latestFit(cron, wall, Math.min(end + offset, startOfDay(wall) + dayMs));
-  return last === undefined ? firing : last - offset;
-}
-
-/** On while any of them is. */
-export function union(all: readonly Intervals[]): Intervals {
-  return (now) => {
-    const phases = all.map((intervals) => intervals(now));
-    const open = phases.filter(({ on }) => on);
-    return open.length > 0
-      ? { on: true, from: latest(open), until: Math.max(...open.map(({ until }) => until)) }
-      : { on: false, from: latest(phases), until: Math.min(Infinity, ...phases.map(({ until }) => until)) };
-  };
-}
-
-function latest(phases: readonly Phase[]): number {
-  return Math.max(-Infinity, ...phases.map(({ from }) => from));
 }
 
 /** On while the other is off. */
@@ -92,18 +103,29 @@ export function inverse(intervals: Intervals): Intervals {
   };
 }
 
-/** The first instant after `now` at which it is on where it was off, or the reverse. */
-export function nextChange(intervals: Intervals, now: number): number | undefined {
+/** When it is on where it was off, or the reverse; and how long that answer holds. */
+export interface Turn {
+  /** Absent when it is not in sight. */
+  readonly at?: number;
+  readonly until: number;
+}
+
+/**
+ * The first turn after `now`. The search goes as far for every moment of a day, so that what was found for one of them
+ * holds for those after it.
+ */
+export function nextTurn(intervals: Intervals, now: number): Turn {
+  const today = startOfDay(now);
   const { on, until } = intervals(now);
   let at = until;
   while (at < Infinity) {
     const phase = intervals(at);
     if (phase.on !== on) {
-      return at;
+      return { at, until: at };
     }
-    at = phase.until > now + patienceMs ? Infinity : phase.until;
+    at = phase.until > today + patienceMs ? Infinity : phase.until;
   }
-  return undefined;
+  return { until: today + dayMs };
 }
 
 /** How many phases to remember: the present one, and those that questions about the future meet. */

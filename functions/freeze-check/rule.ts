@@ -1,6 +1,6 @@
 import { formatInstant, parseInstant } from '../../lib/time/instant.ts';
 import type { Zone } from '../../lib/time/zone.ts';
-import { always, inverse, nextChange, once, recurring, remembered, union, type Intervals } from './intervals.ts';
+import { always, inverse, nextTurn, once, recurring, remembered, type Intervals } from './intervals.ts';
 import type { ChangeFreeze, ChangeFreezeSpec, DenyKind, DenyPolicy, MaintenanceWindow } from './policy.ts';
 import { attempt, type Problem } from './problem.ts';
 import { checkGitOps, readTarget, type Coverage } from './target.ts';
@@ -47,7 +47,7 @@ function freezeIntervals(spec: ChangeFreezeSpec, problems: Problem[]): Intervals
   const { startTime, endTime, schedule, duration, timezone = '' } = spec;
   if (schedule !== undefined && duration !== undefined) {
     const read = readRecurrence({ schedule, duration, timezone }, 'spec', problems);
-    return read === undefined ? undefined : recurring(read.schedule, read.durationMs);
+    return read === undefined ? undefined : recurring([read]);
   }
   if (startTime === undefined || endTime === undefined) {
     problems.push({
@@ -86,7 +86,7 @@ export function readMaintenanceWindow(policy: MaintenanceWindow): Rule {
     problems.push({ reason: 'EvaluationFailed', message: 'spec.windows: must have at least one window' });
   }
   const windows = readWindows(policy.spec.windows, zone, problems);
-  const open = union(windows.map((window) => window.open));
+  const open = recurring(windows.flatMap(({ recurs }) => (recurs === undefined ? [] : [recurs])));
   return {
     kind: 'MaintenanceWindow',
     name: policy.metadata?.name ?? '',
@@ -103,9 +103,9 @@ export function readMaintenanceWindow(policy: MaintenanceWindow): Rule {
 function timed(intervals: Intervals): Pick<Rule, 'denying' | 'turnAfter' | 'turnText'> {
   const denying = remembered(intervals);
   const turn = remembered((now) => {
-    const at = nextChange(denying, now);
-    const text = at === undefined ? undefined : `next allowed at ${formatInstant(at)}`;
-    return { at, text, until: at ?? denying(now).until };
+    const found = nextTurn(denying, now);
+    const text = found.at === undefined ? undefined : `next allowed at ${formatInstant(found.at)}`;
+    return { ...found, text };
   });
   return { denying, turnAfter: (now) => turn(now).at, turnText: (now) => turn(now).text };
 }

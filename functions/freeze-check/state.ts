@@ -1,5 +1,5 @@
 import { formatInstant } from '../../lib/time/instant.ts';
-import { nextChange, nextStart } from './intervals.ts';
+import { nextStart, nextTurn } from './intervals.ts';
 import type { Exception } from './exception.ts';
 import type { WindowStatus } from './policy.ts';
 import type { Rule } from './rule.ts';
@@ -38,7 +38,7 @@ export function exceptionState({ active }: Exception, now: number): PolicyState 
     active: on,
     denying: false,
     since: Number.isFinite(from) ? from : undefined,
-    until: nextChange(active, now),
+    until: nextTurn(active, now).at,
   };
 }
 
@@ -46,7 +46,7 @@ function windowStates(windows: readonly OpenWindow[], now: number): Pick<PolicyS
   const current = windows.find(({ open }) => open(now).on);
   const next = windows
     .flatMap((window) => {
-      const start = window.starts === undefined ? undefined : nextStart(window.starts, now);
+      const start = window.recurs === undefined ? undefined : nextStart(window.recurs.schedule, now);
       return start === undefined ? [] : [{ window, start }];
     })
     .sort((a, b) => a.start - b.start)[0];
@@ -56,6 +56,6 @@ function windowStates(windows: readonly OpenWindow[], now: number): Pick<PolicyS
   };
 }
 
-function opening({ name, durationMs }: OpenWindow, start: number): WindowStatus {
-  return { name, startTime: formatInstant(start), endTime: formatInstant(start + durationMs) };
+function opening({ name, recurs }: OpenWindow, start: number): WindowStatus {
+  return { name, startTime: formatInstant(start), endTime: formatInstant(start + (recurs?.durationMs ?? 0)) };
 }

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../lib/time/instant.ts';
 import { firstSkip } from '../../lib/time/schedule.ts';
 import { readException } from './exception.ts';
-import { nextChange, nextStart } from './intervals.ts';
+import { nextStart, nextTurn } from './intervals.ts';
 import { malformation } from './kinds/conform.ts';
 import type { ChangeFreeze, DenyPolicy, FreezeException, MaintenanceWindow, PolicyKind } from './policy.ts';
 import { readFreeze, readMaintenanceWindow, type Rule } from './rule.ts';
@@ -78,15 +78,16 @@ function windowsWarnings({ windows }: Rule, { now }: Circumstances): readonly st
   ];
 }
 
-function windowWarnings({ starts, open }: OpenWindow, now: number): readonly string[] {
-  if (starts === undefined) {
+function windowWarnings({ recurs, open }: OpenWindow, now: number): readonly string[] {
+  if (recurs === undefined) {
     return [];
   }
+  const { schedule: starts } = recurs;
   const start = nextStart(starts, now);
   if (start === undefined) {
     return ['never opens within the next five years'];
   }
-  if (nextChange(open, start) === undefined) {
+  if (nextTurn(open, start).at === undefined) {
     return ['is always open, as it opens again before it closes'];
   }
   const skip = starts.catchesUp === true ? undefined : firstSkip(starts, now, now + yearMs);

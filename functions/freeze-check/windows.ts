@@ -1,17 +1,16 @@
 import { parseDuration } from '../../lib/time/duration.ts';
-import { parseSchedule, type Schedule } from '../../lib/time/schedule.ts';
+import { parseSchedule } from '../../lib/time/schedule.ts';
 import { zoneOf, type Zone } from '../../lib/time/zone.ts';
-import { never, recurring, type Intervals } from './intervals.ts';
+import { never, recurring, type Intervals, type Recurrence } from './intervals.ts';
 import type { Window } from './policy.ts';
 import { attempt, type Problem } from './problem.ts';
 
 /** A window by its name, and when it is open. */
 export interface OpenWindow {
   readonly name: string;
-  readonly durationMs: number;
   readonly open: Intervals;
-  /** When it opens; absent where that can't be read. */
-  readonly starts?: Schedule;
+  /** When it opens and for how long; absent where that can't be read. */
+  readonly recurs?: Recurrence;
 }
 
 /** Reads the windows of a policy. One that can't be read is closed, and all are where the zone is unknown. */
@@ -24,11 +23,10 @@ export function readWindows(
     const timezone = zone?.name ?? '';
     const read = readRecurrence({ schedule, duration, timezone }, `spec.windows[${index}]`, problems);
     if (read === undefined || zone === undefined) {
-      return { name, durationMs: 0, open: never };
+      return { name, open: never };
     }
-    const starts = { ...read.schedule, catchesUp: onSkipped === 'NextValid' };
-    const { durationMs } = read;
-    return { name, durationMs, starts, open: recurring(starts, durationMs) };
+    const recurs = { ...read, schedule: { ...read.schedule, catchesUp: onSkipped === 'NextValid' } };
+    return { name, recurs, open: recurring([recurs]) };
   });
 }
 
@@ -42,7 +40,7 @@ export function readZone(name: string, problems: Problem[]): Zone | undefined {
   );
 }
 
-export interface Recurrence {
+interface RecurrenceText {
   readonly schedule: string;
   readonly duration: string;
   readonly timezone: string;
@@ -50,10 +48,10 @@ export interface Recurrence {
 
 /** A schedule with how long each of its firings lasts. */
 export function readRecurrence(
-  { schedule, duration, timezone }: Recurrence,
+  { schedule, duration, timezone }: RecurrenceText,
   field: string,
   problems: Problem[],
-): { readonly schedule: Schedule; readonly durationMs: number } | undefined {
+): Recurrence | undefined {
   function tell(message: string): void {
     problems.push({ reason: 'EvaluationFailed', message });
   }
@@ -69,5 +67,8 @@ export function readRecurrence(
     tell(`${field}.duration: must be greater than 0`);
     return undefined;
   }
-  return read === undefined || durationMs === undefined ? undefined : { schedule: read, durationMs };
+  return read === undefined || durationMs === undefined
+    ? undefined
+    : // Our clock counts milliseconds: what lasts for a part of one is on for that one.
+      { schedule: read, durationMs: Math.ceil(durationMs) };
 }

@@ -114,9 +114,28 @@ export function latestFit(cron: Cron, from: number, to: number): number | undefi
   return undefined;
 }
 
-/** The longest pause between two fits on a day that fires. */
-export function widestPause({ times }: Cron): number {
-  return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time))) * minuteMs;
+/** Times of which each comes soon after the one before. */
+export interface Chain {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The wall times in `[from, to)` that fit, as chains in which none comes later than `pauseMs` after the one before. */
+export function chainsOfFits(cron: Cron, from: number, to: number, pauseMs: number): readonly Chain[] {
+  const chains: { first: number; last: number }[] = [];
+  for (let day = startOfDay(from); day < to; day = dayAfter(cron, day)) {
+    const end = firesOn(cron, day) ? countBefore(cron.times, (to - day) / minuteMs) : 0;
+    for (let index = countBefore(cron.times, (from - day) / minuteMs); index < end; index += 1) {
+      const wall = day + (cron.times[index] ?? 0) * minuteMs;
+      const chain = chains.at(-1);
+      if (chain === undefined || wall - chain.last > pauseMs) {
+        chains.push({ first: wall, last: wall });
+      } else {
+        chain.last = wall;
+      }
+    }
+  }
+  return chains;
 }
 
 export function startOfDay(wall: number): number {

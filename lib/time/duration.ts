@@ -27,7 +27,9 @@ export function parseDuration(text: string): number {
   if (sum >= longestMs) {
     throw new Error(`"${text}" is longer than 292 years`);
   }
-  return text.startsWith('-') ? -sum : sum;
+  // Whole nanoseconds, as Go counts: sums of fractions would be a little off.
+  const ms = Math.round(sum * 1e6) / 1e6;
+  return text.startsWith('-') ? -ms : ms;
 }
 
 /** Writes whole seconds as Go does: `1h30m0s`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { firstFiring, firstSkip, lastFiring, parseSchedule, type Schedule } from './schedule.ts';
+import { chainsOfFirings, firstFiring, firstSkip, lastFiring, parseSchedule, type Schedule } from './schedule.ts';
 
 /*
  * The definition, applied minute by minute: an instant fires when the clocks of the zone then show a time that fits. The
@@ -156,8 +156,11 @@ function bruteForce(walls: readonly number[], { fits }: Generated): { fires: boo
 function differences(schedule: Schedule, fires: readonly boolean[], from: number): number[] {
   const to = from + fires.length * minuteMs;
   const middle = fires.length / 2;
+  const found = new Set(chainsOfFirings(schedule, from, to, 0).map(({ first }) => first));
+  const all = fires.flatMap((does, index) => (does ? [from + index * minuteMs] : []));
   const looks = [0, 1000, middle - 61, middle - 1, middle, middle + 1, middle + 59, 3300, fires.length - 1];
-  return looks
+  const missed = all.length === found.size && all.every((at) => found.has(at)) ? [] : [from];
+  const misled = looks
     .filter((index) => {
       const now = from + index * minuteMs;
       const [next, last] = [fires.indexOf(true, index), fires.lastIndexOf(true, index)].map((each) =>
@@ -166,6 +169,7 @@ function differences(schedule: Schedule, fires: readonly boolean[], from: number
       return firstFiring(schedule, now, to) !== next || lastFiring(schedule, from, now + 1) !== last;
     })
     .map((index) => from + index * minuteMs);
+  return [...missed, ...misled];
 }
 
 describe('a schedule', () => {

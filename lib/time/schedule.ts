@@ -1,4 +1,4 @@
-import { earliestFit, latestFit, parseCron, type Cron } from './cron.ts';
+import { chainsOfFits, earliestFit, latestFit, parseCron, type Chain, type Cron } from './cron.ts';
 import { zoneOf, type Span, type Zone } from './zone.ts';
 
 /**
@@ -55,6 +55,28 @@ export function lastFiring(schedule: Schedule, from: number, to: number): number
     end = span.start;
   }
   return undefined;
+}
+
+/** The instants in `[from, to)` that fire, as chains in which none comes later than `pauseMs` after the one before. */
+export function chainsOfFirings(schedule: Schedule, from: number, to: number, pauseMs: number): readonly Chain[] {
+  const { cron, zone } = schedule;
+  const chains: Chain[] = [];
+  for (let start = from; start < to;) {
+    const span = zone.spanAt(start);
+    if (start === span.start && catchesUpAt(schedule, span)) {
+      chains.push({ first: start, last: start });
+    }
+    for (const { first, last } of chainsOfFits(
+      cron,
+      start + span.offset,
+      Math.min(span.end, to) + span.offset,
+      pauseMs,
+    )) {
+      chains.push({ first: first - span.offset, last: last - span.offset });
+    }
+    start = span.end;
+  }
+  return chains;
 }
 
 /** Whether the clocks skipped a time that fits when this span began. */

@@ -5,7 +5,7 @@ import { clearAfter } from '../clearing.ts';
 import type { Config } from '../config.ts';
 import { concerns, decide, type Objection, type Question } from '../decide.ts';
 import type { Exception } from '../exception.ts';
-import { nextChange } from '../intervals.ts';
+import { nextTurn } from '../intervals.ts';
 import { reasonOf } from '../message.ts';
 import type { Policies } from '../policies.ts';
 import type { Action, TargetKind } from '../policy.ts';
@@ -121,7 +121,7 @@ function nextTransition(question: Question, { rules, exceptions }: Policies): nu
     ...rules.filter((rule) => concerns(rule, question)).map((rule) => rule.turnAfter(question.now)),
     ...exceptions
       .filter(({ coverage }) => coversPlace(coverage, { ...question.change, ...question }))
-      .map(({ active }) => nextChange(active, question.now)),
+      .map(({ active }) => nextTurn(active, question.now).at),
   ].filter((turn) => turn !== undefined);
   return turns.length === 0 ? undefined : Math.min(...turns);
 }
