@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { createClient, type Client, type Reply } from '../contract/api/client.ts';
-import { readAudit } from './audit.ts';
+import { settledAudit } from './audit.ts';
 import { shipped } from './census.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installRights, startFunction, usernameOf, type RealFunction } from './function.ts';
@@ -65,9 +65,9 @@ describe('host-census as a webhook of the real API server', () => {
     expect([down.code, back.code]).toEqual([201, 403]);
   });
 
-  it('asks the API server for its certificate and for being trusted, and for nothing else', () => {
+  it('asks the API server for its certificate and for being trusted, and for nothing else', async () => {
     const account = usernameOf('host-census', 'webhook');
-    const asked = readAudit(cluster)
+    const asked = (await settledAudit(cluster, client))
       .filter(({ user }) => user.username === account)
       .map(
         ({ verb, objectRef, responseStatus }) => `${verb} ${objectRef?.resource ?? ''} ${responseStatus?.code ?? 0}`,

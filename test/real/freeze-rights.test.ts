@@ -3,7 +3,7 @@ import freezeCheck from '../../functions/freeze-check/index.ts';
 import { helmReleases, kustomizations } from '../../functions/freeze-check/hold/flux.ts';
 import { definitionOf } from '../freeze-check/world.ts';
 import { installArgoCd } from './argo-cd.ts';
-import { readAudit, type AuditEvent } from './audit.ts';
+import { settledAudit } from './audit.ts';
 import { everything, exerciseEvents, exerciseWebhook, makeObjects } from './freeze-rights.ts';
 import { openFreezeSite, shipped, type FreezeSite } from './freeze-site.ts';
 import { installRights, type RealFunction } from './function.ts';
@@ -40,7 +40,7 @@ describe('the rights of freeze-check on the real API server', () => {
       await exerciseWebhook(site, webhook);
       await exerciseEvents(site, events);
 
-      const audit: readonly AuditEvent[] = readAudit(site.cluster);
+      const audit = await settledAudit(site.cluster, site.client);
       expect([...refusedTo(freezeCheck, 'events', audit), ...refusedTo(freezeCheck, 'webhook', audit)]).toEqual([]);
       expect(usedBy(freezeCheck, 'events', audit, everything)).toEqual(grantedTo(freezeCheck, 'events', everything));
       expect(usedBy(freezeCheck, 'webhook', audit, everything)).toEqual(grantedTo(freezeCheck, 'webhook', everything));
