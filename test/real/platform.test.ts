@@ -147,7 +147,7 @@ describe('host-census on the real event path', () => {
     expect(await census.hosts()).toEqual(names.map((name) => `${name}.example`));
     expect(runs).toBeLessThanOrEqual(events);
     expect(writes).toBeLessThan(events / 2);
-    expect(slowest).toBeLessThan(10_000);
+    expect(slowest).toBeLessThan(30_000);
     expect(statuses(path)).toEqual([204]);
   });
 
@@ -262,7 +262,7 @@ describe('host-census on the real event path', () => {
 
     const late = path.relay.passed.filter(({ status }) => status === 504);
     expect(overtaken).toBe(false);
-    expect(Math.max(...late.map(({ ms }) => ms))).toBeLessThan(10_000);
+    expect(Math.max(...late.map(({ ms }) => ms))).toBeLessThan(30_000);
     expect(statuses(path)).toEqual([204, 504]);
     expect(path.function.running.alive()).toBe(true);
     await queue.running.stop();
