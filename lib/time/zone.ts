@@ -73,10 +73,20 @@ function offsetsOf(name: string): Offsets {
   };
 }
 
+/** The names of three letters that the zone database has. */
+const shortNames = ['CET', 'EET', 'EST', 'GMT', 'HST', 'MET', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'UTC', 'WET'];
+
+/**
+ * Whether the zone database may have such a name. Intl also takes offsets such as +01:00 and names that only old Java
+ * programs know, some with another meaning than people give them: its BST is Bangladesh, its AST Alaska.
+ */
+function isZoneName(name: string): boolean {
+  return /^[a-z]{3}$/i.test(name) ? shortNames.includes(name.toUpperCase()) : /^(?!systemv\/)[a-z]/i.test(name);
+}
+
 function formatOf(name: string): Intl.DateTimeFormat {
   try {
-    // Intl also takes offsets such as +01:00, which no other program calls a zone.
-    if (/^[A-Za-z]/.test(name)) {
+    if (isZoneName(name)) {
       return new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
     }
   } catch {

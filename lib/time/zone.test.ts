@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { zoneOf } from './zone.ts';
+
+const hourMs = 3_600_000;
+
+describe('a zone', () => {
+  it.each([
+    ['EST', -5],
+    ['MST', -7],
+    ['HST', -10],
+    ['UTC', 0],
+    ['GMT', 0],
+    ['CET', 1],
+    ['PRC', 8],
+    ['EST5EDT', -5],
+    ['GB', 0],
+    ['Etc/GMT+12', -12],
+    ['Europe/Kyiv', 2],
+    ['', 0],
+    ['Local', 0],
+  ])('"%s" of the zone database is %s hours ahead in winter', (name, hours) => {
+    expect(zoneOf(name).spanAt(Date.UTC(2026, 0, 15)).offset).toBe(hours * hourMs);
+  });
+
+  it.each([
+    'BST',
+    'AST',
+    'ACT',
+    'SST',
+    'IST',
+    'CST',
+    'PST',
+    'JST',
+    'ECT',
+    'bst',
+    'SystemV/AST4',
+    '+01:00',
+    'Mars/Base',
+  ])('"%s" is none: what Intl takes it for is another place than people mean, or nobody else knows it', (name) => {
+    expect(() => zoneOf(name)).toThrow(`unknown time zone ${name}`);
+  });
+});
