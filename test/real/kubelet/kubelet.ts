@@ -150,7 +150,7 @@ function probeOf(pod: Pod, ports: Place['ports']): string {
 
 async function answers(url: string): Promise<boolean> {
   try {
-    const reply = await fetch(url, { signal: AbortSignal.timeout(1000) });
+    const reply = await fetch(url, { signal: AbortSignal.timeout(10_000) });
     await reply.arrayBuffer();
     return reply.ok;
   } catch {
