@@ -57,7 +57,7 @@ describe('coredns-sync behind the real adapter', () => {
     await waitUntil('a quiet audit log', async () => {
       const last = count;
       count = calls().length;
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
       return last === count;
     });
     return count;
