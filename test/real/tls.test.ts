@@ -49,15 +49,15 @@ beforeAll(async () => {
 afterAll(() => running.disposeAsync());
 
 /**
- * Time runs 15 times faster than it ships: a new authority has 1 s to become known, not 15, and the second kubelet is
- * 4 s late, not 60. The poll is every second, not every 10: in proportion later than it ships.
+ * Time runs faster than it ships: a new authority has 3 s to become known, not 15, which is still longer than a
+ * handshake takes on a busy machine, and the second kubelet is 6 s late, not 60. The poll is every second, not every 10.
  */
-const quick = { CERT_POLL_SECONDS: '1', CA_PROPAGATION_SECONDS: '1' };
+const quick = { CERT_POLL_SECONDS: '1', CA_PROPAGATION_SECONDS: '3' };
 const pollMs = 1_000;
-const lateMs = 4_000;
+const lateMs = 6_000;
 
 /** Of the 300 reviews a second that are meant: what a busy machine must still manage. */
-const leastPace = 60;
+const leastPace = 20;
 
 describe('certificates from files on a real API server', () => {
   it(
@@ -94,7 +94,7 @@ describe('certificates from files on a real API server', () => {
 
       expect({ failures: load.failures, lost: load.lost() }).toEqual({ failures: [], lost: 0 });
       expect(reused.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
-      expect(Math.max(...leafOnly)).toBeLessThan(5 * (pollMs + 1_000)); // five times the limit, on busy machines
+      expect(Math.max(...leafOnly)).toBeLessThan(10 * (pollMs + 1_000)); // ten times the limit, on busy machines
       expect(load.answered()).toBeGreaterThan(2_000);
       expect(pace).toBeGreaterThan(leastPace);
       expect(trusted.startsWith(authority.certificate.trim())).toBe(true);
