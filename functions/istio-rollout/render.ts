@@ -44,16 +44,21 @@ const longestDetail = 200;
 /** The rows after a scan: those of the scanned namespaces are new. */
 export function rowsOf(before: readonly Row[], { namespaces, findings, strays }: Scan): readonly Row[] {
   const kept = before.filter(({ namespace }) => namespaces?.includes(namespace) === false);
+  const told = new Map(before.map((row) => [`${row.uid} ${row.code}`, row]));
   const found = findings
     .filter(({ verdict }) => !quietCodes.has(verdict.code))
-    .map(({ staffed: { workload }, verdict }) =>
-      rowOf(workload, verdict.code, {
-        detail: verdict.detail?.slice(0, longestDetail),
-        revision: verdict.revision,
-        current: verdict.pod?.proxy?.image,
-        expected: verdict.expected?.image,
-      }),
-    );
+    .map(({ staffed: { workload }, verdict }) => {
+      const known = verdict.isKnown === true ? told.get(`${workload.uid} ${verdict.code}`) : undefined;
+      return (
+        known ??
+        rowOf(workload, verdict.code, {
+          detail: verdict.detail?.slice(0, longestDetail),
+          revision: verdict.revision,
+          current: verdict.pod?.proxy?.image,
+          expected: verdict.expected?.image,
+        })
+      );
+    });
   const lonely = strays
     .filter(({ pod, code }) => pod.proxy !== undefined && code !== 'OwnerGone')
     .map(({ pod, code }) =>

@@ -8,6 +8,7 @@ import {
   pods,
   statefulSets,
   type ConfigMap,
+  type MutatingWebhookConfiguration,
   type Namespace,
   type Pod,
 } from '../../lib/kube/resource.ts';
@@ -88,6 +89,27 @@ export class Mesh {
     const injector = await startInjector({ image, revision });
     this.#injectors.push(injector);
     return injector;
+  }
+
+  /** Gives the namespaces with a label of somebody's own to another injector. */
+  async split(
+    { label, value }: { readonly label: string; readonly value: string },
+    clientConfig: Injector['clientConfig'],
+  ): Promise<void> {
+    await this.change<MutatingWebhookConfiguration>(mutatingWebhooks, ['istio-sidecar-injector'], (object) => ({
+      ...object,
+      webhooks: (object.webhooks ?? []).flatMap((each) => {
+        const { matchExpressions = [], ...selector } = each.namespaceSelector ?? {};
+        const by = (operator: string): typeof each.namespaceSelector => ({
+          ...selector,
+          matchExpressions: [...matchExpressions, { key: label, operator, values: [value] }],
+        });
+        return [
+          { ...each, namespaceSelector: by('NotIn') },
+          { ...each, name: `${value}.${each.name}`, namespaceSelector: by('In'), clientConfig: { ...clientConfig } },
+        ];
+      }),
+    }));
   }
 
   create<T extends KubeObject>(ref: KindRef & { readonly object?: T }, object: T): Promise<KubeObject> {

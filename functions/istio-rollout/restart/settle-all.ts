@@ -4,7 +4,7 @@ import { remember } from '../mesh/remember.ts';
 import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';
 import { readWorkload } from '../scan/observe.ts';
-import { verificationOf, type Knowledge } from '../scan/judge.ts';
+import type { Knowledge } from '../scan/judge.ts';
 import { evaluateRestarted, type Finding } from '../scan/scan.ts';
 import { configFingerprint } from '../state/pending.ts';
 import type { InFlight } from '../state/state.ts';
@@ -68,8 +68,9 @@ async function look(pass: Pass, intent: InFlight): Promise<Ended> {
   if (finding !== undefined && isUnsure(intent, finding)) {
     return { intent, end: { is: 'open' } };
   }
-  const isVerified = finding?.verdict.code === 'Current' && isSettledOn(pass, knowledge);
-  return { intent, end, finding, ...(isVerified && { verification: verificationOf(finding.staffed, knowledge) }) };
+  const { code, key } = finding?.verdict ?? {};
+  const isVerified = code === 'Current' && key !== undefined && isSettledOn(pass, knowledge);
+  return { intent, end, finding, ...(isVerified && { verification: key }) };
 }
 
 /** Nobody could say whether the pods are right, or the replacement of the evicted one is yet to come. */

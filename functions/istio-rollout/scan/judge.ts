@@ -1,5 +1,4 @@
 import type { Config, DriftCheck } from '../config.ts';
-import { digest } from '../digest.ts';
 import { driftOf, fingerprintOf } from '../drift/compare.ts';
 import type { Proxy } from '../drift/proxy.ts';
 import { injectorsFor, unknownRevision } from '../mesh/select.ts';
@@ -15,6 +14,7 @@ import type { PodView } from './pod.ts';
 import { skipsNamespace } from './namespace.ts';
 import { questionOf } from './template.ts';
 import { thresholdOf } from './threshold.ts';
+import { verificationOf, type Verified } from './verified.ts';
 import { wishesOf } from './wishes.ts';
 import type { Workload } from './workload.ts';
 
@@ -25,7 +25,9 @@ export interface Knowledge {
   /** With the mesh remembered in it. */
   readonly state: State;
   readonly configFingerprint: string;
-  readonly verified: ReadonlySet<string>;
+  /** The settings that scans depend on. */
+  readonly settings: string;
+  readonly verified: Verified;
 }
 
 export interface Verdict {
@@ -38,10 +40,15 @@ export interface Verdict {
   /** Names what a restart would bring; given where one would change something. */
   readonly fingerprint?: string;
   readonly revision?: string;
+  /** Where an injector has said so, or had: what its word depends on. */
+  readonly key?: string;
+  /** It said so before and nothing has changed since; the details are where they were told. */
+  readonly isKnown?: true;
 }
 
 /** Only the injector knows. */
 export interface Open {
+  readonly key: string;
   readonly injectors: readonly Injector[];
   readonly question: Question;
 }
@@ -92,10 +99,9 @@ function judgeInjection(staffed: Staffed, judged: readonly PodView[], knowledge:
       ? uninjected(judged)
       : { code: 'UnknownRevision', detail: unknown, ...firstOf(judged) };
   }
-  if (knowledge.verified.size > 0 && knowledge.verified.has(verificationOf(staffed, knowledge))) {
-    return { code: 'Current', ...firstOf(judged) };
-  }
-  return { injectors, question };
+  const key = verificationOf(staffed, injectors, knowledge);
+  const code = knowledge.verified.get(key);
+  return code === undefined ? { key, injectors, question } : { code, key, isKnown: true, ...firstOf(judged) };
 }
 
 function uninjected(judged: readonly PodView[]): Verdict {
@@ -124,20 +130,6 @@ function areFresh(
   );
 }
 
-/**
- * Names a workload as it was judged: its template, the configuration, and the proxies it has. For as long as all of these
- * stay, so does the verdict, and no injector has to be asked again.
- */
-export function verificationOf(staffed: Staffed, { state, configFingerprint }: Knowledge): string {
-  const { uid, generation, namespace } = staffed.workload;
-  const held = staffed.workload.partition > 0 ? staffed.older : [];
-  const proxies = new Set([...judgedPods(staffed), ...held].map(({ proxy }) => JSON.stringify(proxy ?? null)));
-  return digest([uid, generation, configFingerprint, state.namespaces[namespace]?.hash, [...proxies].sort()]).slice(
-    0,
-    16,
-  );
-}
-
 function firstOf([pod]: readonly PodView[]): { readonly pod?: PodView } {
   return pod === undefined ? {} : { pod };
 }
@@ -145,12 +137,12 @@ function firstOf([pod]: readonly PodView[]): { readonly pod?: PodView } {
 /** The same with what the injector says. */
 export function judgeAnswered(
   staffed: Staffed,
-  { injectors }: Open,
+  { key, injectors }: Open,
   answer: Expectation,
   knowledge: Knowledge,
 ): Verdict {
   const revision = injectors[0]?.revision;
-  const about = revision === undefined ? {} : { revision };
+  const about = { key, ...(revision !== undefined && { revision }) };
   if ('failed' in answer) {
     return { code: 'ProbeFailed', detail: answer.failed, ...about };
   }

@@ -11,7 +11,7 @@ import { workloadOf } from './workload.ts';
 const config = parseConfig(Config, {});
 const mesh = { controlPlanes: {}, meshConfigs: {}, webhooks: {}, namespaces: {} };
 const scan: Scan = {
-  knowledge: { config, mesh, state: emptyState, configFingerprint: '', verified: new Set() },
+  knowledge: { config, mesh, state: emptyState, configFingerprint: '', settings: '', verified: new Map() },
   namespaces: ['shop'],
   findings: [],
   strays: [],

@@ -17,8 +17,9 @@ import {
 } from '../state/state.ts';
 import type { Code } from './code.ts';
 import { blockedOf, candidateOf, recoveredOf } from './outcome.ts';
-import { verificationOf, type Verdict } from './judge.ts';
+import type { Verdict } from './judge.ts';
 import type { Scan } from './scan.ts';
+import { keyOf, verifiedText } from './verified.ts';
 
 export interface Merge {
   readonly scan: Scan;
@@ -100,7 +101,13 @@ function mergeBlocked(before: readonly Blocked[], scan: Scan): readonly Blocked[
     (each) => isOutside(scan, each.namespace) || (isRemembered(each) && isStill(each, verdicts.get(each.uid))),
   );
   const known = new Set(kept.map(({ uid }) => uid));
-  const found = scan.findings.flatMap((finding) => blockedOf(finding) ?? []).filter(({ uid }) => !known.has(uid));
+  const told = new Map(before.map((each) => [`${each.uid} ${each.reason}`, each]));
+  const found = scan.findings
+    .flatMap((finding) => blockedOf(finding) ?? [])
+    .filter(({ uid }) => !known.has(uid))
+    .map(
+      (each) => (verdicts.get(each.uid)?.isKnown === true ? told.get(`${each.uid} ${each.reason}`) : undefined) ?? each,
+    );
   // What cannot be found out again goes last.
   return [...kept.filter(isRemembered), ...kept.filter((each) => !isRemembered(each)), ...found].slice(0, mostBlocked);
 }
@@ -110,14 +117,19 @@ const silent: ReadonlySet<Code> = new Set(['Fresh', 'ProbeFailed', 'RolloutInPro
 
 /** Whether the same restart would be tried again, as far as one can tell. */
 function isStill({ fingerprint }: Blocked, verdict: Verdict | undefined): boolean {
-  return verdict !== undefined && (silent.has(verdict.code) || verdict.fingerprint === fingerprint);
+  return (
+    verdict !== undefined &&
+    (verdict.isKnown === true || silent.has(verdict.code) || verdict.fingerprint === fingerprint)
+  );
 }
 
 /** A full scan knows all; a smaller one adds what it has seen. */
-function mergeVerified(before: readonly string[], { namespaces, findings, knowledge }: Scan): readonly string[] {
-  const current = findings.filter(({ verdict }) => verdict.code === 'Current');
-  const found = current.map(({ staffed }) => verificationOf(staffed, knowledge));
-  return [...new Set(namespaces === undefined ? found : [...before, ...found])].sort().slice(0, mostVerified);
+function mergeVerified(before: readonly string[], { namespaces, findings }: Scan): readonly string[] {
+  const judged = findings.flatMap(({ verdict: { key, code } }) => (key === undefined ? [] : [{ key, code }]));
+  const keys = new Set(judged.map(({ key }) => key));
+  const kept = namespaces === undefined ? [] : before.filter((text) => !keys.has(keyOf(text)));
+  const found = judged.flatMap(({ key, code }) => verifiedText(key, code) ?? []);
+  return [...new Set([...kept, ...found])].sort().slice(0, mostVerified);
 }
 
 function recovered({ inflight }: State, { findings, knowledge: { config } }: Scan, now: number): readonly InFlight[] {

@@ -20,7 +20,9 @@ export async function scanIfDue(pass: Pass): Promise<Scan | undefined> {
   const started = now();
   const wasLost = before.pacing.lastFullScanAt === undefined;
   const isTrusting = pending.attempts >= patience;
-  const result = await scan({ ...pass.scanner(), isTrusting }, before, pending.namespaces);
+  const isCommanded = pending.reasons.includes('command'); // whoever gives it doubts what is known
+  const known = isCommanded ? { ...before, verified: [] } : before;
+  const result = await scan({ ...pass.scanner(), isTrusting }, known, pending.namespaces);
   pass.learned(result);
   warn(pass, result);
   const counts = pass.takeCounts();

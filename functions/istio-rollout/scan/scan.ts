@@ -6,13 +6,14 @@ import { readMesh } from '../mesh/mesh.ts';
 import { remember } from '../mesh/remember.ts';
 import type { Prober } from '../probe/prober.ts';
 import type { Question } from '../probe/question.ts';
-import { configFingerprint } from '../state/pending.ts';
+import { configFingerprint, settingsFingerprint } from '../state/pending.ts';
 import type { Identity, Standing, State } from '../state/state.ts';
 import { expectedTags, isLate, isPlain, readingOf, type Reading, type Sample } from './confirm.ts';
 import { join, type Staffed, type Stray } from './join.ts';
 import { judgeAlone, judgeAnswered, judgedPods, type Knowledge, type Open, type Verdict } from './judge.ts';
 import { observe, observeOne, type Observed } from './observe.ts';
 import { skipsNamespace } from './namespace.ts';
+import { verifiedFrom } from './verified.ts';
 
 export interface Scanner {
   readonly kube: Kube;
@@ -79,7 +80,15 @@ export async function learn({ kube, config, now }: Scanner, state: State): Promi
   const mesh = await readMesh(kube, config);
   const known = remember(state, mesh, now.getTime());
   const fingerprint = configFingerprint(known, config);
-  return { config, mesh, state: known, configFingerprint: fingerprint, verified: new Set(state.verified) };
+  const settings = settingsFingerprint(config);
+  return {
+    config,
+    mesh,
+    state: known,
+    configFingerprint: fingerprint,
+    settings,
+    verified: verifiedFrom(state.verified),
+  };
 }
 
 /** One workload as it is now. Undefined when it is gone. */
@@ -108,7 +117,11 @@ export async function evaluateRestarted(
   const isAsExpected = [...judgedPods(staffed), ...held].every(
     ({ proxy }) => proxy !== undefined && fingerprintOf(proxy, DRIFT_CHECKS) === fingerprint,
   );
-  return isAsExpected ? { staffed, verdict: { code: 'Current' } } : judge(scanner, knowledge, staffed, true);
+  if (!isAsExpected) {
+    return judge(scanner, knowledge, staffed, true);
+  }
+  const { key } = judgeAlone(staffed, knowledge, true);
+  return { staffed, verdict: { code: 'Current', ...(key !== undefined && { key }) } };
 }
 
 async function look({ kube, config }: Scanner, identity: Identity): Promise<Staffed | undefined> {

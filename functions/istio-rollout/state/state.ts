@@ -18,7 +18,7 @@ export interface State {
   readonly inflight: readonly InFlight[];
   readonly blocked: readonly Blocked[];
   readonly pacing: Pacing;
-  /** Workloads that were found to be current; see `verificationOf`. */
+  /** What injectors have said of workloads that stay as they are; see `verificationOf`. */
   readonly verified: readonly string[];
   /** Monotonic totals, `name{label}` → count. */
   readonly counters: Readonly<Record<string, number>>;
