@@ -13,10 +13,14 @@ export interface Buildah {
 
 export interface Container {
   /** Starts a program as the image's user, in the image's environment and the network of this machine. */
-  run(
-    command: readonly string[],
-    environment?: Readonly<Record<string, string>>,
-  ): ChildProcessByStdio<null, Readable, Readable>;
+  run(command: readonly string[], given?: Given): ChildProcessByStdio<null, Readable, Readable>;
+}
+
+/** What a program finds beside what the image has. */
+export interface Given {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Folders of this machine by where the program finds them, to read. */
+  readonly mounts?: Readonly<Record<string, string>>;
 }
 
 export function isThere(): boolean {
@@ -41,9 +45,10 @@ export function createBuildah(directory: string): Buildah & Disposable {
     from: (image) => {
       const container = ask('from', '--pull-never', image);
       return {
-        run: (command, environment = {}) => {
+        run: (command, { environment, mounts = {} } = { environment: {} }) => {
           const variables = Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
-          const args = [...store, 'run', ...isolation, ...variables, container, '--', ...command];
+          const volumes = Object.entries(mounts).flatMap(([to, from]) => ['--volume', `${from}:${to}:ro`]);
+          const args = [...store, 'run', ...isolation, ...variables, ...volumes, container, '--', ...command];
           return spawn('buildah', args, { stdio: ['ignore', 'pipe', 'pipe'] });
         },
       };

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,9 +7,12 @@ import { text } from 'node:stream/consumers';
 import { findFunctions } from '../../lib/cli/functions.ts';
 import { exampleEnvironment } from '../../lib/function/config.ts';
 import type { Definition } from '../../lib/function/define.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import { subscriptionOf, subscriptions } from '../../lib/manifests/plain.ts';
+import { startSandbox } from '../../lib/sandbox/sandbox.ts';
 import { version } from '../../lib/version.ts';
 import { makeRoot } from './base.ts';
-import { createBuildah, isThere, type Buildah, type Container } from './buildah.ts';
+import { createBuildah, isThere, type Buildah, type Container, type Given } from './buildah.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const image = 'localhost/kube-reflex';
@@ -19,7 +22,7 @@ const startLimitMs = 60_000;
 
 /**
  * `npm run image`: builds the Dockerfile by buildah, without a daemon, from bases made of this machine's own files, and
- * starts every function and the sink for dead letters in what comes out. Takes a few minutes and the package registry,
+ * starts every function, the event source and the sink for dead letters in what comes out. Takes a few minutes and the package registry,
  * hence no part of the tests.
  */
 async function main(): Promise<void> {
@@ -38,10 +41,13 @@ async function main(): Promise<void> {
   const container = buildah.from(image);
   await checkUser(container);
   const entry = buildah.inspect(image, '{{range .OCIv1.Config.Entrypoint}}{{println .}}{{end}}').split('\n');
-  for (const { definition } of await findFunctions(join(root, 'functions'))) {
+  const definitions = (await findFunctions(join(root, 'functions'))).map(({ definition }) => definition);
+  for (const definition of definitions) {
     await checkFunction(container, entry, definition);
   }
-  expectVersion('dead-letters', (await start(container, entry, { FUNCTION: 'dead-letters' })).metrics);
+  await checkSource(container, entry, definitions, join(directory, 'source'));
+  const { metrics } = await start(container, entry, { environment: { FUNCTION: 'dead-letters' } });
+  expectVersion('dead-letters', metrics);
 }
 
 /** The builder has what the Dockerfile's commands call; the runtime, like a distroless one, has Node and nothing else. */
@@ -91,19 +97,46 @@ async function checkUser(container: Container): Promise<void> {
 async function checkFunction(container: Container, entry: readonly string[], definition: Definition): Promise<void> {
   const { name, config } = definition;
   const settings = { TLS_PORT: '0', NODE_DEBUG_NATIVE: 'COMPILE_CACHE', FUNCTION: name };
-  const { metrics, told } = await start(container, entry, { ...exampleEnvironment(config), ...settings });
+  const { metrics, told } = await start(container, entry, {
+    environment: { ...exampleEnvironment(config), ...settings },
+  });
   const compiled = `code cache for CommonJS /app/${name}.cjs was accepted`;
   expectEqual(`${name} is compiled`, told.includes(compiled), true);
   expectVersion(name, metrics);
+}
+
+/** The event source finds what the functions subscribe to where the manifests mount it, and a cluster to watch. */
+async function checkSource(
+  container: Container,
+  entry: readonly string[],
+  definitions: readonly Definition[],
+  folder: string,
+): Promise<void> {
+  const wanted = definitions.map((definition) => subscriptionOf(definition, standardSite));
+  const sandbox = await startSandbox({ controllers: false });
+  try {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'kubeconfig'), JSON.stringify(sandbox.kubeconfig));
+    writeFileSync(join(folder, subscriptions.key), JSON.stringify(wanted));
+    const { directory, key } = subscriptions;
+    const settings = { SUBSCRIPTIONS: `${directory}/${key}`, KUBECONFIG: `${directory}/kubeconfig` };
+    const { metrics } = await start(container, entry, {
+      environment: { ...settings, FUNCTION: 'source' },
+      mounts: { [directory]: folder },
+    });
+    expectVersion('source', metrics);
+  } finally {
+    await sandbox.close();
+  }
 }
 
 /** From start to end: what a program tells of itself on the way. How it ends is up to buildah, which kills it. */
 async function start(
   container: Container,
   entry: readonly string[],
-  environment: Readonly<Record<string, string>>,
+  { environment, mounts = {} }: Given,
 ): Promise<{ readonly metrics: string; readonly told: string }> {
-  const child = container.run(entry, { ...environment, PORT: '0', LOG_LEVEL: 'info' });
+  const child = container.run(entry, { environment: { ...environment, PORT: '0', LOG_LEVEL: 'info' }, mounts });
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const told = text(child.stderr);
   const late = AbortSignal.timeout(startLimitMs);
