@@ -71,19 +71,17 @@ function latest(instants: readonly number[]): number {
  * earlier ones end. So a day without a gap is passed in one step, however many firings fill it.
  */
 function followed(recurrences: readonly Recurrence[], now: number, end: number): number {
-  const coming = recurrences.map(({ schedule, durationMs }) => ({
-    chains: chainsOfFirings(schedule, now + 1, now + dayMs, durationMs),
-    durationMs,
-    passed: 0,
-  }));
+  const coming = recurrences.map(({ schedule, durationMs }) => {
+    const chains = chainsOfFirings(schedule, now + 1, now + dayMs, durationMs);
+    return { chains, next: chains.next().value, durationMs };
+  });
   let until = end;
   for (let before = -Infinity; before < until;) {
     before = until;
     for (const each of coming) {
-      for (let next = each.chains[each.passed]; next !== undefined && next.first <= until;) {
-        until = Math.max(until, next.last + each.durationMs);
-        each.passed += 1;
-        next = each.chains[each.passed];
+      while (each.next !== undefined && each.next.first <= until) {
+        until = Math.max(until, each.next.last + each.durationMs);
+        each.next = each.chains.next().value;
       }
     }
   }

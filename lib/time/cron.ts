@@ -121,21 +121,25 @@ export interface Chain {
 }
 
 /** The wall times in `[from, to)` that fit, as chains in which none comes later than `pauseMs` after the one before. */
-export function chainsOfFits(cron: Cron, from: number, to: number, pauseMs: number): readonly Chain[] {
-  const chains: { first: number; last: number }[] = [];
+export function* chainsOfFits(cron: Cron, from: number, to: number, pauseMs: number): Generator<Chain, undefined> {
+  let chain: { first: number; last: number } | undefined;
   for (let day = startOfDay(from); day < to; day = dayAfter(cron, day)) {
     const end = firesOn(cron, day) ? countBefore(cron.times, (to - day) / minuteMs) : 0;
     for (let index = countBefore(cron.times, (from - day) / minuteMs); index < end; index += 1) {
       const wall = day + (cron.times[index] ?? 0) * minuteMs;
-      const chain = chains.at(-1);
-      if (chain === undefined || wall - chain.last > pauseMs) {
-        chains.push({ first: wall, last: wall });
-      } else {
+      if (chain !== undefined && wall - chain.last <= pauseMs) {
         chain.last = wall;
+        continue;
       }
+      if (chain !== undefined) {
+        yield chain;
+      }
+      chain = { first: wall, last: wall };
     }
   }
-  return chains;
+  if (chain !== undefined) {
+    yield chain;
+  }
 }
 
 export function startOfDay(wall: number): number {

@@ -156,7 +156,7 @@ function bruteForce(walls: readonly number[], { fits }: Generated): { fires: boo
 function differences(schedule: Schedule, fires: readonly boolean[], from: number): number[] {
   const to = from + fires.length * minuteMs;
   const middle = fires.length / 2;
-  const found = new Set(chainsOfFirings(schedule, from, to, 0).map(({ first }) => first));
+  const found = new Set([...chainsOfFirings(schedule, from, to, 0)].map(({ first }) => first));
   const all = fires.flatMap((does, index) => (does ? [from + index * minuteMs] : []));
   const looks = [0, 1000, middle - 61, middle - 1, middle, middle + 1, middle + 59, 3300, fires.length - 1];
   const missed = all.length === found.size && all.every((at) => found.has(at)) ? [] : [from];

@@ -58,25 +58,23 @@ export function lastFiring(schedule: Schedule, from: number, to: number): number
 }
 
 /** The instants in `[from, to)` that fire, as chains in which none comes later than `pauseMs` after the one before. */
-export function chainsOfFirings(schedule: Schedule, from: number, to: number, pauseMs: number): readonly Chain[] {
-  const { cron, zone } = schedule;
-  const chains: Chain[] = [];
+export function* chainsOfFirings(
+  schedule: Schedule,
+  from: number,
+  to: number,
+  pauseMs: number,
+): Generator<Chain, undefined> {
   for (let start = from; start < to;) {
-    const span = zone.spanAt(start);
+    const span = schedule.zone.spanAt(start);
+    const { offset, end } = span;
     if (start === span.start && catchesUpAt(schedule, span)) {
-      chains.push({ first: start, last: start });
+      yield { first: start, last: start };
     }
-    for (const { first, last } of chainsOfFits(
-      cron,
-      start + span.offset,
-      Math.min(span.end, to) + span.offset,
-      pauseMs,
-    )) {
-      chains.push({ first: first - span.offset, last: last - span.offset });
+    for (const { first, last } of chainsOfFits(schedule.cron, start + offset, Math.min(end, to) + offset, pauseMs)) {
+      yield { first: first - offset, last: last - offset };
     }
-    start = span.end;
+    start = end;
   }
-  return chains;
 }
 
 /** Whether the clocks skipped a time that fits when this span began. */
