@@ -154,7 +154,10 @@ export default defineConfig(
     },
   },
   pure(['functions/*/{plan,decide,schedule,render}*.ts'], [otherFunction, testCode]),
-  pure(['functions/*/*/{plan,decide,schedule,render}*.ts'], [otherFunctionFromFolder, testCode]),
+  pure(
+    ['functions/*/*/{plan,decide,schedule,render}*.ts', 'functions/*/render/*.ts'],
+    [otherFunctionFromFolder, testCode],
+  ),
   pure(
     ['lib/function/{plan,failure}.ts', 'lib/kube/{selector,wire,quantity}.ts', 'lib/time/*.ts'],
     [anyFunction, testCode],

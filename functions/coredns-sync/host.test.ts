@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { checkFiles } from './check.ts';
+import { checkFiles } from './render/check.ts';
 import { isRefused, parseHost, parseTarget, type HostPolicy } from './host.ts';
-import { renderModes, renderRules } from './render.ts';
+import { renderModes, renderRules } from './render/render.ts';
 import { renderingOf } from './testing/rendering.ts';
 import { hostKey, type Rule } from './rule.ts';
 import { junkHost } from './testing/junk.ts';

@@ -1,19 +1,19 @@
 import { defineFunction, type Trigger, type Watch } from '../../lib/function/define.ts';
 import { configMaps, deployments, ingressClasses, services } from '../../lib/kube/resource.ts';
-import { release } from './cleanup.ts';
+import { release } from './integration/cleanup.ts';
 import { Config } from './config.ts';
-import { checkDns, lookAtEverything } from './full.ts';
+import { checkDns, lookAtEverything } from './pass/full.ts';
 import { customConfigMap } from './integration/detect.ts';
 import { permissionsOf } from './permissions.ts';
 import { policyOf, targetServices } from './policy.ts';
-import { keepPreflight, showPreflight } from './preflight.ts';
-import { shardName } from './shard.ts';
+import { keepPreflight, showPreflight } from './preflight/preflight.ts';
+import { shardName } from './shard/shard.ts';
 import { sourcesOf } from './sources/index.ts';
-import { stateName } from './state.ts';
+import { stateName } from './state/state.ts';
 import { showStatus } from './status.ts';
-import { upTo } from './store.ts';
-import { syncObjects } from './sync.ts';
-import { checkRules } from './tamper.ts';
+import { upTo } from './state/store.ts';
+import { syncObjects } from './pass/sync.ts';
+import { checkRules } from './pass/tamper.ts';
 
 export default defineFunction<Config>({
   name: 'coredns-sync',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../lib/function/config.ts';
 import { Config } from './config.ts';
 import { policyOf } from './policy.ts';
-import { renderModes } from './render.ts';
+import { renderModes } from './render/render.ts';
 import { foreignTo } from './testing/grammar.ts';
 import { injectJunk } from './testing/injection.ts';
 

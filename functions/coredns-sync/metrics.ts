@@ -2,7 +2,7 @@ import type { Context } from '../../lib/function/define.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import type { Wanted } from './sources/wanted.ts';
-import type { Conditions, Summary } from './state.ts';
+import type { Conditions, Summary } from './state/state.ts';
 
 type Counting = Pick<Context<Config>, 'metrics'>;
 

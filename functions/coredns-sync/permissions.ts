@@ -1,15 +1,15 @@
 import type { Permission } from '../../lib/function/define.ts';
 import { customResourceDefinitions } from '../../lib/kube/resource.ts';
 import type { Config } from './config.ts';
-import { upstreamName } from './dns.ts';
+import { upstreamName } from './integration/dns.ts';
 import { customConfigMap } from './integration/detect.ts';
 import { policyOf, targetServices, type Policy } from './policy.ts';
 import { mostShards } from './settings/writing.ts';
-import { lastGoodName, shardName } from './shard.ts';
+import { lastGoodName, shardName } from './shard/shard.ts';
 import { definitionName } from './sources/definition.ts';
 import { gatewayGroup } from './sources/gateway.ts';
 import { sourcesOf } from './sources/index.ts';
-import { upTo } from './store.ts';
+import { upTo } from './state/store.ts';
 
 /** Exactly what the settings make it do. */
 export function permissionsOf(config: Config): readonly Permission[] {

@@ -3,8 +3,8 @@ import { Failure } from '../../lib/function/failure.ts';
 import { Refusal } from '../../lib/kube/refusal.ts';
 import type { Config } from './config.ts';
 import { showConditions } from './metrics.ts';
-import { sorted } from './pass.ts';
-import { readState, writeState, type Conditions } from './state.ts';
+import { sorted } from './pass/decision.ts';
+import { readState, writeState, type Conditions } from './state/state.ts';
 
 /** Seconds: what the API server refuses for a reason of its own, somebody has to change there. */
 const retryAfter = 60;

@@ -3,8 +3,8 @@ import { ranked } from './claim.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
 import { compareBytes, hostText } from './rule.ts';
-import { readState } from './state.ts';
-import { readShards, upTo } from './store.ts';
+import { readState } from './state/state.ts';
+import { readShards, upTo } from './state/store.ts';
 
 const mostHosts = 1000;
 

@@ -1,4 +1,4 @@
-import { renderRules, type RenderMode } from '../../functions/coredns-sync/render.ts';
+import { renderRules, type RenderMode } from '../../functions/coredns-sync/render/render.ts';
 import type { Rule } from '../../functions/coredns-sync/rule.ts';
 import { rootBlock } from '../real/dns/corefile.ts';
 import { loadDns, type Load } from '../real/dns/load.ts';

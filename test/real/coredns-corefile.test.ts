@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { checkConfiguration } from '../../functions/coredns-sync/check.ts';
+import { checkConfiguration } from '../../functions/coredns-sync/render/check.ts';
 import { parseCorefile } from '../../functions/coredns-sync/corefile/parse.ts';
 import { rootBlock, withImport } from './dns/corefile.ts';
 import { key, rendered } from './dns/render.ts';

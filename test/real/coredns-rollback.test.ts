@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { parseReload } from '../../functions/coredns-sync/reload.ts';
+import { parseReload } from '../../functions/coredns-sync/reload/reload.ts';
 import {
   configMaps,
   namespaces,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { judgeReload, parseReload } from '../../functions/coredns-sync/reload.ts';
-import { renderModes, renderRules, shardKey } from '../../functions/coredns-sync/render.ts';
+import { judgeReload, parseReload } from '../../functions/coredns-sync/reload/reload.ts';
+import { renderModes, renderRules, shardKey } from '../../functions/coredns-sync/render/render.ts';
 import { rootBlock } from './dns/corefile.ts';
 import { followAnswers } from './dns/follow.ts';
 import { key, rendered } from './dns/render.ts';

@@ -1,4 +1,4 @@
-import { managedBy, instanceLabel } from '../../functions/coredns-sync/annotation.ts';
+import { managedBy, instanceLabel } from '../../functions/coredns-sync/state/annotation.ts';
 import type { Environment } from '../../lib/function/config.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import type { Body } from '../contract/api/client.ts';

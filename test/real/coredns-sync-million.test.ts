@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { renderModes } from '../../functions/coredns-sync/render.ts';
+import { renderModes } from '../../functions/coredns-sync/render/render.ts';
 import { injectJunk } from '../../functions/coredns-sync/testing/injection.ts';
 import { refusalOf } from './dns/parse.ts';
 

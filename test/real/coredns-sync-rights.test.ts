@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { annotated } from '../../functions/coredns-sync/annotation.ts';
+import { annotated } from '../../functions/coredns-sync/state/annotation.ts';
 import { coreConfigMap, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
 import { definitions } from '../coredns-sync/kinds.ts';
 import { rulesName } from '../coredns-sync/world.ts';

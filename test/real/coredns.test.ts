@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isRefused, parseHost } from '../../functions/coredns-sync/host.ts';
-import { passesOtherTypes, chooseMode } from '../../functions/coredns-sync/render-mode.ts';
-import { renderModes, type RenderMode } from '../../functions/coredns-sync/render.ts';
+import { passesOtherTypes, chooseMode } from '../../functions/coredns-sync/render/mode.ts';
+import { renderModes, type RenderMode } from '../../functions/coredns-sync/render/render.ts';
 import type { Rule } from '../../functions/coredns-sync/rule.ts';
 import { arbitraryRules } from '../../functions/coredns-sync/testing/rules.ts';
 import { inParallel } from '../../lib/work/in-parallel.ts';

@@ -1,5 +1,5 @@
-import { annotationOf } from '../../functions/coredns-sync/annotation.ts';
-import type { RenderMode } from '../../functions/coredns-sync/render.ts';
+import { annotationOf } from '../../functions/coredns-sync/state/annotation.ts';
+import type { RenderMode } from '../../functions/coredns-sync/render/render.ts';
 import type { Body, Client } from '../contract/api/client.ts';
 import { expectCode, uniqueName } from '../contract/api/scratch.ts';
 import { openWatch } from '../contract/api/watching.ts';

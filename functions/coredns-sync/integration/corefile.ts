@@ -11,7 +11,7 @@ import {
   type ServerBlock,
 } from '../corefile/parse.ts';
 import { concerns, resolves, servingPort, zonesOf } from '../corefile/zone.ts';
-import { shardKey } from '../render.ts';
+import { shardKey } from '../render/render.ts';
 import type { Host } from '../rule.ts';
 import { customDirectory, knownFiles } from './detect.ts';
 import type { DnsCondition, DnsObjects, IntegrationOptions } from './types.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Deployment } from '../../../lib/kube/resource.ts';
-import { planIntegration } from '../integration.ts';
+import { planIntegration } from './plan.ts';
 import { planRemoval } from './removal.ts';
 import { corefile as kubeadm } from '../sandbox/coredns.ts';
 import { deployment, hosts, mounted, observe, options, patched, volumeMounts } from '../testing/integration.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { planIntegration } from '../integration.ts';
+import { planIntegration } from './plan.ts';
 import { planRemoval } from './removal.ts';
 import type { Host } from '../rule.ts';
 import { corefile as kubeadm } from '../sandbox/coredns.ts';

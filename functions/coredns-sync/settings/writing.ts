@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { flag, integer, oneOf, withDefault } from '../../../lib/function/config.ts';
-import { renderModes } from '../render.ts';
+import { renderModes } from '../render/render.ts';
 
 /** Rules can be in no more ConfigMaps than this, whatever `MAX_SHARDS` is or was. */
 export const mostShards = 128;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Claim } from '../claim.ts';
-import { recordOf } from '../record.ts';
+import { recordOf } from '../state/record.ts';
 import { inPlaceOf, knownFrom } from './known.ts';
 import type { Wanted } from './wanted.ts';
 

@@ -1,5 +1,5 @@
 import type { Claim } from '../claim.ts';
-import type { SourceRecords } from '../record.ts';
+import type { SourceRecords } from '../state/record.ts';
 import { hostKey } from '../rule.ts';
 import type { Wanted } from './wanted.ts';
 

@@ -4,7 +4,7 @@ import { Refusal } from '../../../lib/kube/refusal.ts';
 import { ingressClasses, namespaces, type Resource } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { Policy } from '../policy.ts';
-import { newest } from '../shard.ts';
+import { newest } from '../shard/shard.ts';
 import { isGone } from './definition.ts';
 import { gateways } from './gateway.ts';
 import { sourcesOf } from './index.ts';

@@ -3,7 +3,7 @@ import type { KubeObject, Metadata } from '../../../lib/kube/wire.ts';
 import type { Claim } from '../claim.ts';
 import { isRefused, parseHost, type Refusal } from '../host.ts';
 import type { Policy } from '../policy.ts';
-import { recordOf, type SourceRecord } from '../record.ts';
+import { recordOf, type SourceRecord } from '../state/record.ts';
 import { hostKey } from '../rule.ts';
 import { isInScope, priorityOf } from './scope.ts';
 import type { Source, World } from './source.ts';

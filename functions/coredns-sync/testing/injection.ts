@@ -1,20 +1,20 @@
 import { parseConfig } from '../../../lib/function/config.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
-import { bucketOf, readBucket, writeBucket } from '../bucket.ts';
+import { bucketOf, readBucket, writeBucket } from '../state/bucket.ts';
 import { ranked } from '../claim.ts';
 import { Config } from '../config.ts';
 import { parseTarget } from '../host.ts';
 import type { DnsFacts } from '../integration/types.ts';
-import { decide, type Decision } from '../pass.ts';
+import { decide, type Decision } from '../pass/decision.ts';
 import { policyOf, type Policy } from '../policy.ts';
-import { renderModes } from '../render.ts';
-import { outcomeEvents } from '../report.ts';
-import { writeShard, type ShardContent } from '../shard.ts';
+import { renderModes } from '../render/render.ts';
+import { outcomeEvents } from '../pass/report.ts';
+import { writeShard, type ShardContent } from '../shard/shard.ts';
 import { sourcesOf } from '../sources/index.ts';
 import type { Gateway } from '../sources/gateway.ts';
 import type { World } from '../sources/source.ts';
 import { wantedBy, type Wanted } from '../sources/wanted.ts';
-import { parseState } from '../state.ts';
+import { parseState } from '../state/state.ts';
 import { foreignTo } from './grammar.ts';
 import { junkHost } from './junk.ts';
 

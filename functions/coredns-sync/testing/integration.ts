@@ -1,7 +1,7 @@
 import jsonPatch from 'fast-json-patch';
 import type { ConfigMap, Deployment } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
-import { planIntegration } from '../integration.ts';
+import { planIntegration } from '../integration/plan.ts';
 import type { DnsObjects, IntegrationOptions } from '../integration/types.ts';
 import type { Host } from '../rule.ts';
 

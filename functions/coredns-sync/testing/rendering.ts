@@ -1,4 +1,4 @@
-import type { Rendering, RenderMode } from '../render.ts';
+import type { Rendering, RenderMode } from '../render/render.ts';
 
 interface Place {
   readonly directory?: string;

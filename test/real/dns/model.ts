@@ -1,4 +1,4 @@
-import type { RenderMode } from '../../../functions/coredns-sync/render.ts';
+import type { RenderMode } from '../../../functions/coredns-sync/render/render.ts';
 import type { Rule } from '../../../functions/coredns-sync/rule.ts';
 import type { Answer, Type } from './message.ts';
 import { targets, type TargetName } from './world.ts';

@@ -1,13 +1,13 @@
 import type { Claim } from '../../../functions/coredns-sync/claim.ts';
 import { Config } from '../../../functions/coredns-sync/config.ts';
 import type { DnsFacts } from '../../../functions/coredns-sync/integration/types.ts';
-import { decide } from '../../../functions/coredns-sync/pass.ts';
+import { decide } from '../../../functions/coredns-sync/pass/decision.ts';
 import { policyOf, type Policy } from '../../../functions/coredns-sync/policy.ts';
-import { shardKey } from '../../../functions/coredns-sync/render.ts';
+import { shardKey } from '../../../functions/coredns-sync/render/render.ts';
 import { hostKey, type Rule } from '../../../functions/coredns-sync/rule.ts';
-import { planShard } from '../../../functions/coredns-sync/shard-plan.ts';
-import { readShard, shardOf } from '../../../functions/coredns-sync/shard.ts';
-import { parseState, type Layout } from '../../../functions/coredns-sync/state.ts';
+import { planShard } from '../../../functions/coredns-sync/shard/plan.ts';
+import { readShard, shardOf } from '../../../functions/coredns-sync/shard/shard.ts';
+import { parseState, type Layout } from '../../../functions/coredns-sync/state/state.ts';
 import { parseConfig } from '../../../lib/function/config.ts';
 import { key, versionOf } from './render.ts';
 import { targets } from './world.ts';

@@ -1,7 +1,7 @@
 import { parseCorefile } from '../../../functions/coredns-sync/corefile/parse.ts';
 import { frameOf } from '../../../functions/coredns-sync/integration/blocks.ts';
-import { passesOtherTypes } from '../../../functions/coredns-sync/render-mode.ts';
-import { renderRules, type RenderMode } from '../../../functions/coredns-sync/render.ts';
+import { passesOtherTypes } from '../../../functions/coredns-sync/render/mode.ts';
+import { renderRules, type RenderMode } from '../../../functions/coredns-sync/render/render.ts';
 import type { Rule } from '../../../functions/coredns-sync/rule.ts';
 import { renderingOf } from '../../../functions/coredns-sync/testing/rendering.ts';
 import { products } from '../parts.ts';

@@ -1,4 +1,4 @@
-import { renderRules } from '../../../functions/coredns-sync/render.ts';
+import { renderRules } from '../../../functions/coredns-sync/render/render.ts';
 import type { Match, Rule } from '../../../functions/coredns-sync/rule.ts';
 import type { Type } from './message.ts';
 import { observed } from './model.ts';

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkFiles } from '../../../../functions/coredns-sync/check.ts';
+import { checkFiles } from '../../../../functions/coredns-sync/render/check.ts';
 import {
   renderRules as realRenderRules,
   type Files,
   type RenderMode,
   type RenderOptions,
-} from '../../../../functions/coredns-sync/render.ts';
+} from '../../../../functions/coredns-sync/render/render.ts';
 import type { Rule } from '../../../../functions/coredns-sync/rule.ts';
 
-export * from '../../../../functions/coredns-sync/render.ts';
+export * from '../../../../functions/coredns-sync/render/render.ts';
 
 /** A rendering that some suite asked for and that the function would write. */
 export interface Recorded {

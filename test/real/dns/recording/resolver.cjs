@@ -1,6 +1,6 @@
 const { dirname } = require('node:path');
 
-const real = require.resolve('../../../../functions/coredns-sync/render.ts');
+const real = require.resolve('../../../../functions/coredns-sync/render/render.ts');
 const recording = require.resolve('./render.ts');
 
 /** Everybody who asks for the renderer of coredns-sync gets the one that records, which alone gets the real one. */

@@ -1,0 +1,133 @@
+import type { Context } from '../../../lib/function/define.ts';
+import {
+  configMaps,
+  daemonSets,
+  deployments,
+  services,
+  type Deployment,
+  type Service,
+} from '../../../lib/kube/resource.ts';
+import { checkConfiguration, checkImports } from '../render/check.ts';
+import type { Config } from '../config.ts';
+import { orIfForbidden } from '../forbidden.ts';
+import { customConfigMap, knownFiles } from './detect.ts';
+import { corednsContainer } from './mount.ts';
+import type { DnsFacts, DnsObjects } from './types.ts';
+import { integrationOptions, policyOf, targetServices, type Policy } from '../policy.ts';
+import { dataKey, renderRules, shardKey } from '../render/render.ts';
+import { shardName } from '../shard/shard.ts';
+import { upTo } from '../state/store.ts';
+
+/** The cluster's DNS as it is now. */
+export interface Dns {
+  readonly objects: DnsObjects;
+  /** What we may not read: it is as if it were not there, and a condition says so. */
+  readonly forbidden: readonly string[];
+}
+
+const nodeLocalName = 'node-local-dns';
+const kubeDnsName = 'kube-dns';
+/** Brought along by NodeLocal DNSCache: on its nodes the address of kube-dns is its own. */
+export const upstreamName = 'kube-dns-upstream';
+
+export async function observeDns(context: Context<Config>, last?: DnsFacts): Promise<Dns> {
+  const { kube, config } = context;
+  const namespace = config.COREDNS_NAMESPACE;
+  const forbidden: string[] = [];
+
+  async function readable<T>(what: string, read: () => Promise<T>): Promise<T | undefined> {
+    const found = await orIfForbidden('forbidden' as const, read);
+    if (found === 'forbidden') {
+      forbidden.push(what);
+      return undefined;
+    }
+    return found;
+  }
+
+  function configMap(name: string): Promise<DnsObjects['corefile']> {
+    return readable(`ConfigMap ${name}`, () => kube.get(configMaps, { namespace, name }));
+  }
+
+  async function deployment(): Promise<Deployment | undefined> {
+    const named = await kube.get(deployments, { namespace, name: config.COREDNS_DEPLOYMENT_NAME });
+    return named ?? (await kube.list(deployments, { namespace, labelSelector: 'k8s-app=kube-dns' })).items[0];
+  }
+
+  const stubs = config.NODELOCAL_MODE === 'stubdomains';
+  const [corefile, custom, running, local, daemon, targets, kubeDns, service] = await Promise.all([
+    configMap(config.COREDNS_CONFIGMAP_NAME),
+    configMap(customConfigMap),
+    readable('Deployments', deployment),
+    configMap(nodeLocalName),
+    readable(`DaemonSet ${nodeLocalName}`, () => kube.get(daemonSets, { namespace, name: nodeLocalName })),
+    readTargets(context),
+    stubs ? configMap(kubeDnsName) : undefined,
+    stubs
+      ? readable(`Service ${upstreamName}`, () => kube.get(services, { namespace, name: upstreamName }))
+      : undefined,
+  ]);
+  return {
+    objects: {
+      corefile,
+      custom,
+      customHidden: forbidden.includes(`ConfigMap ${customConfigMap}`),
+      deployment: running,
+      nodeLocal: local ?? daemon,
+      targets,
+      last,
+      at: kube.serverTime() ?? context.now(),
+      ...(stubs ? { kubeDns: { configMap: kubeDns, service } } : {}),
+    },
+    forbidden,
+  };
+}
+
+/** What we may not see is taken to be there. */
+async function readTargets({ kube, config }: Context<Config>): Promise<ReadonlyMap<string, Service | 'missing'>> {
+  const found = targetServices(policyOf(config)).map(({ target, ...place }) =>
+    orIfForbidden([], async () => [[target, (await kube.get(services, place)) ?? ('missing' as const)] as const]),
+  );
+  return new Map((await Promise.all(found)).flat());
+}
+
+/**
+ * Why rules must not be written, whatever they say: the Corefile, as it would read them, would break. The classic is a glob
+ * beside the server blocks that matches our file.
+ */
+export function obstacle({ objects }: Dns, policy: Policy): string | undefined {
+  const { corefile, custom, deployment } = objects;
+  const text = corefile?.data?.['Corefile'];
+  if (text === undefined) {
+    return undefined;
+  }
+  const sample = renderRules([{ host: 'a.example', match: 'exact', target: 'b.example.' }], {
+    mode: 'exact',
+    key: 'rules',
+  });
+  const paths = filePaths(deployment, policy);
+  const known = knownFiles(custom, deployment);
+  const ours = new Map(paths.map((path) => [path, sample['rules'] ?? '']));
+  const claims = paths.map((path) => dataKey(path, 'claims'));
+  const [problem] = [...checkConfiguration(text, known, ours), ...checkImports(text, known, claims)];
+  return problem === undefined ? undefined : `${problem.file}: ${problem.message}`;
+}
+
+/** The files that our ConfigMaps become: where the Deployment mounts them, else where it would. */
+function filePaths(deployment: Deployment | undefined, policy: Policy): readonly string[] {
+  const { config } = policy;
+  const mounted = upTo(config.MAX_SHARDS).flatMap((index) => {
+    const directory = deployment === undefined ? undefined : directoryOf(deployment, shardName(policy, index));
+    return directory === undefined ? [] : [`${directory}/${shardKey(config.DYNAMIC_CONFIG_KEY, index)}`];
+  });
+  return mounted.length > 0 ? mounted : [`${integrationOptions(policy).mountPath}/${config.DYNAMIC_CONFIG_KEY}`];
+}
+
+function directoryOf(deployment: Deployment, configMap: string): string | undefined {
+  const volume = deployment.spec?.template.spec?.volumes?.find(
+    (each) =>
+      each.configMap?.name === configMap ||
+      each.projected?.sources?.some((source) => source.configMap?.name === configMap),
+  );
+  const mount = corednsContainer(deployment)?.volumeMounts?.find(({ name }) => name === volume?.name);
+  return volume === undefined ? undefined : mount?.mountPath.replace(/\/$/, '');
+}

@@ -1,0 +1,114 @@
+import type { Context } from '../../../lib/function/define.ts';
+import type { ConfigMap } from '../../../lib/kube/resource.ts';
+import { bucketOf, readBucket, writeBucket, type Bucket } from '../state/bucket.ts';
+import { ranked } from '../claim.ts';
+import type { Config } from '../config.ts';
+import type { DnsFacts } from '../integration/types.ts';
+import { countDrift, countRefused, countWrites } from '../metrics.ts';
+import type { Decision } from './decision.ts';
+import type { WriteStep } from '../state/patch.ts';
+import type { Policy } from '../policy.ts';
+import { publish } from './publish.ts';
+import type { SourceRecords } from '../state/record.ts';
+import { writingRules } from '../refused.ts';
+import { reportOutcome } from './report.ts';
+import { hostKey } from '../rule.ts';
+import { writeShard, type Shard } from '../shard/shard.ts';
+import type { Listed } from '../sources/list.ts';
+import { reachOf, writeState, type ReadState } from '../state/state.ts';
+import { upTo } from '../state/store.ts';
+import { drop } from '../state/sweep.ts';
+
+/** Objects that one pass tells about; a first pass over a large cluster would write an Event for everything. */
+const mostReports = 100;
+
+/** What a full pass has read, and what it decided. */
+export interface Pass {
+  readonly state: ReadState;
+  readonly facts: DnsFacts;
+  readonly shards: ReadonlyMap<number, Shard>;
+  readonly buckets: ReadonlyMap<number, Bucket>;
+  readonly records: SourceRecords;
+  readonly listed: Listed;
+  readonly decision: Decision;
+}
+
+/**
+ * Writes what a full pass decided: where things will be, the rules, then the index that speaks of them. Answers whether any
+ * rules or records differed.
+ */
+export async function carryOut(context: Context<Config>, policy: Policy, pass: Pass): Promise<boolean> {
+  const { state, facts, shards, buckets, decision } = pass;
+  const { layout } = decision;
+  const stays = state.known && layout.shards === state.layout.shards && layout.buckets === state.layout.buckets;
+  const place = stays ? {} : { layout: { ...layout, before: reachOf(state) } };
+  // First, so that whoever takes over from here knows where rules may be, and renders them for the same CoreDNS.
+  await writeState(context, state, { ...place, facts });
+  const steps = shardSteps(context, policy, pass);
+  countRepairs(context, [...shards.values()], steps.length);
+  await writingRules(context, async () => {
+    await context.kube.run({ steps });
+    countWrites(context, 'rules', steps.length);
+    await drop(context, beyond(shards, layout.shards));
+  });
+  const indexSteps = bucketSteps(context, { buckets, decision });
+  await context.kube.run({ steps: indexSteps });
+  countWrites(context, 'index', indexSteps.length);
+  await drop(context, beyond(buckets, layout.buckets));
+  if (steps.length > 0) {
+    await publish(context, policy, { facts, plan: decision.plans }); // what somebody undoes is mended within the budget
+  }
+  await tell(context, pass);
+  return steps.length + indexSteps.length > 0;
+}
+
+/** Parts that nothing is in any more. */
+function beyond(
+  parts: ReadonlyMap<number, { readonly object: ConfigMap | undefined }>,
+  count: number,
+): readonly ConfigMap[] {
+  return [...parts].flatMap(([index, { object }]) => (index >= count && object !== undefined ? [object] : []));
+}
+
+/** When rules spread out, the new shards come first; when they draw together, the old ones: a host is never in none. */
+function shardSteps(context: Context<Config>, policy: Policy, { decision, listed }: Pass): readonly WriteStep[] {
+  const stamps = {
+    shards: decision.layout.shards,
+    changedAt: context.kube.serverTime() ?? context.now(),
+    observed: listed.resourceVersion,
+  };
+  return decision.plans
+    .toSorted((left, right) => right.shard.index - left.shard.index)
+    .flatMap(({ shard, content }) => writeShard(shard, content, stamps, policy) ?? []);
+}
+
+function bucketSteps(
+  { namespace, config }: Context<Config>,
+  { buckets, decision }: Pick<Pass, 'buckets' | 'decision'>,
+): readonly WriteStep[] {
+  const { buckets: count } = decision.layout;
+  const parts = Map.groupBy(decision.records, ({ source }) => bucketOf(source, count));
+  return upTo(count).flatMap((index) => {
+    const bucket = buckets.get(index) ?? readBucket(index, undefined);
+    const content = { records: parts.get(index) ?? [], buckets: count, namespace, instance: config.INSTANCE };
+    return writeBucket(bucket, content) ?? [];
+  });
+}
+
+/** What somebody edited is drift; what a lost event left behind is counted by the runtime. */
+function countRepairs(context: Context<Config>, shards: readonly Shard[], writes: number): void {
+  const touched = shards.filter(({ object, claims }) => claims === undefined && object !== undefined);
+  if (writes > 0 && touched.length > 0) {
+    countDrift(context, touched.some(({ owner }) => owner !== 'ours') ? 'label' : 'rules');
+  }
+}
+
+/** Ranks the claims of those hosts only that it tells of. */
+async function tell(context: Context<Config>, { records, listed, decision }: Pass): Promise<void> {
+  const changed = listed.wanted.filter(({ source, record }) => records.get(source)?.digest !== record?.digest);
+  changed.forEach((wanted) => countRefused(context, wanted));
+  const told = changed.slice(0, mostReports);
+  const hosts = new Set(told.flatMap(({ claims }) => claims.map(hostKey)));
+  const rivals = ranked(decision.claims.filter((claim) => hosts.has(hostKey(claim))));
+  await Promise.all(told.map((wanted) => reportOutcome(context, wanted, rivals)));
+}

@@ -1,0 +1,76 @@
+import type { Context, Wake } from '../../../lib/function/define.ts';
+import { asFailure } from '../../../lib/function/failure.ts';
+import { cleanUp } from '../integration/cleanup.ts';
+import { refreshSummary } from './conclude.ts';
+import type { Config } from '../config.ts';
+import { converge } from './converge.ts';
+import { observeDns } from '../integration/dns.ts';
+import { integrate } from '../integration/integrate.ts';
+import type { DnsFacts } from '../integration/types.ts';
+import { countPass } from '../metrics.ts';
+import { policyOf, type Policy } from '../policy.ts';
+import { reportPreview } from './preview.ts';
+import { startingOver } from './retry.ts';
+import { readState } from '../state/state.ts';
+import { readShards, upTo } from '../state/store.ts';
+import { verifyReload } from '../reload/verify.ts';
+
+/** Looks at everything: all sources, all rules, and how CoreDNS reads them. */
+export async function lookAtEverything(context: Context<Config>): Promise<void> {
+  try {
+    await startingOver(context, () => fullPass(context, policyOf(context.config)));
+    countPass(context, 'full', 'ok');
+  } catch (error) {
+    countPass(context, 'full', asFailure(error).kind);
+    throw error;
+  }
+}
+
+/** The rules first, then CoreDNS. Where that lets rules be written in another way, they are written once more. */
+export async function fullPass(context: Context<Config>, policy: Policy): Promise<void> {
+  const state = await readState(context);
+  if (state.cleaning) {
+    await cleanUp(context, policy);
+    return;
+  }
+  const dns = await observeDns(context, state.facts);
+  await verifyReload(context, policy, dns);
+  const { hosts, facts, news } = await converge(context, policy, dns);
+  const found = await integrate(context, policy, { dns, hosts });
+  if (context.config.RENDER_ONLY) {
+    await reportPreview(context, hosts);
+  }
+  const again = decisive(found) !== decisive(facts);
+  const latest = again ? (await converge(context, policy, await observeDns(context, found))).news : news;
+  if (latest !== undefined) {
+    refreshSummary(context, latest); // last, or it would compete with what the pass itself writes into the state
+  }
+}
+
+/** The facts that decide how rules are rendered and spread. */
+function decisive({ version, redispatch, shards, volume, mount, placement, ...facts }: DnsFacts): string {
+  const { occupied, addresses, blocks } = facts;
+  return JSON.stringify([version, redispatch, shards, volume, mount, placement, occupied, addresses, blocks]);
+}
+
+/** The Corefile or the Deployment changed: what CoreDNS reads is checked, the sources are not. */
+export async function checkDns(context: Context<Config>, _wake: Wake): Promise<void> {
+  await startingOver(context, async () => {
+    const policy = policyOf(context.config);
+    const state = await readState(context);
+    const shards = await readShards(context, policy, upTo(state.layout.shards));
+    const untrusted = [...shards.values()].some(({ claims }) => claims === undefined);
+    if (state.cleaning || !state.known || untrusted) {
+      await fullPass(context, policy);
+      return;
+    }
+    const claims = [...shards.values()].flatMap((shard) => shard.claims ?? []);
+    const found = await integrate(context, policy, {
+      dns: await observeDns(context, state.facts),
+      hosts: claims,
+    });
+    if (state.facts === undefined || decisive(found) !== decisive(state.facts)) {
+      await fullPass(context, policy);
+    }
+  });
+}

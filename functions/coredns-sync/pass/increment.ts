@@ -1,0 +1,198 @@
+import type { Context } from '../../../lib/function/define.ts';
+import { Failure } from '../../../lib/function/failure.ts';
+import { bucketOf, writeBucket, type Bucket } from '../state/bucket.ts';
+import { ranked } from '../claim.ts';
+import type { Config } from '../config.ts';
+import { memoryOf, orphansIn, startFrom, type Known } from '../state/memory.ts';
+import { countNoop, countRefused, countWrites } from '../metrics.ts';
+import type { Policy } from '../policy.ts';
+import { publish } from './publish.ts';
+import type { SourceRecord } from '../state/record.ts';
+import { writingRules } from '../refused.ts';
+import { reportOutcome } from './report.ts';
+import { hostKey } from '../rule.ts';
+import { replaceClaims, waitMs, type ShardPlan } from '../shard/plan.ts';
+import { isNewer, newest, shardOf, writeShard } from '../shard/shard.ts';
+import { look, type Looked } from '../sources/look.ts';
+import type { SourceRef } from '../sources/ref.ts';
+import type { Wanted } from '../sources/wanted.ts';
+import { blocked, obstructed, readState, type Layout, type ReadState } from '../state/state.ts';
+import { readBuckets, readShards } from '../state/store.ts';
+
+/** `rebuild`: the index can't be trusted, look at everything. A number: the rules may be written in so many milliseconds. */
+export type Progress = 'done' | 'rebuild' | number;
+
+/**
+ * Brings the rules up to date with some objects at the cost of those objects. Reads the index and the objects, then the
+ * shards, then the objects once more: what is written rests on sources that are newer than what it replaces. The state comes
+ * with them, since another process may have seen another CoreDNS meanwhile and have written rules that suit it.
+ */
+export async function increment(
+  context: Context<Config>,
+  policy: Policy,
+  refs: readonly SourceRef[],
+  { force = false } = {},
+): Promise<Progress> {
+  const start = await startOf(context);
+  if (start === undefined) {
+    return 'rebuild';
+  }
+  const { buckets: count } = start.layout;
+  const [buckets, looked] = await Promise.all([
+    readBuckets(
+      context,
+      refs.map(({ key }) => bucketOf(key, count)),
+    ),
+    look(context.kube, policy, refs),
+  ]);
+  if ([...buckets.values()].some(({ records, of }) => records === undefined || of !== count)) {
+    return 'rebuild';
+  }
+  const changed = refs.filter(({ key }) => differs(context, looked.get(key), recordIn(buckets, count, key)));
+  if (changed.length === 0) {
+    countNoop(context);
+    return 'done';
+  }
+  if (changed.some(({ key }) => isVast(recordIn(buckets, count, key)))) {
+    return 'rebuild';
+  }
+  return apply(context, policy, { start, buckets, changed, looked, force });
+}
+
+/** Where things are, and the state where it had to be read for that. */
+interface Start {
+  readonly layout: Layout;
+  readonly state: ReadState | undefined;
+}
+
+interface Work {
+  readonly start: Start;
+  readonly buckets: ReadonlyMap<number, Bucket>;
+  readonly changed: readonly SourceRef[];
+  readonly looked: Looked;
+  readonly force: boolean;
+}
+
+async function apply(context: Context<Config>, policy: Policy, work: Work): Promise<Progress> {
+  const { buckets, changed, looked } = work;
+  const { layout } = work.start;
+  const { shards: count } = layout;
+  const { unsettled } = memoryOf(context);
+  const hosts = changed.flatMap(({ key }) => [
+    ...hostsOf(looked.get(key)),
+    ...(recordIn(buckets, layout.buckets, key)?.hosts ?? []),
+    ...(unsettled.get(key) ?? []),
+  ]);
+  const shards = await readShards(
+    context,
+    policy,
+    hosts.map((host) => shardOf(host, count)),
+  );
+  if ([...shards.values()].some((shard) => shard.claims === undefined || shard.of !== count || isNewer(shard))) {
+    return 'rebuild';
+  }
+  const [again, state] = await Promise.all([
+    look(context.kube, policy, changed),
+    work.start.state ?? readState(context),
+  ]);
+  if (!state.known || state.cleaning || blocked(state.conditions)) {
+    return 'rebuild';
+  }
+  const wanted = changed.flatMap(({ key }) => again.get(key) ?? []);
+  if (wanted.some((each) => hostsOf(each).some((host) => !shards.has(shardOf(host, count))))) {
+    throw new Failure('conflict', 'an object changed while it was looked at');
+  }
+  const known = { layout, facts: state.facts };
+  const plan = replaceClaims(shards.values(), wanted, { policy, known });
+  return plan === 'crowded' ? 'rebuild' : write(context, policy, { ...work, known, looked: again, wanted, plan });
+}
+
+interface Writing extends Work {
+  readonly known: Known;
+  readonly wanted: readonly Wanted[];
+  readonly plan: readonly ShardPlan[];
+}
+
+async function write(context: Context<Config>, policy: Policy, work: Writing): Promise<Progress> {
+  const { kube, config } = context;
+  const { known, wanted, plan, force } = work;
+  const now = kube.serverTime() ?? context.now();
+  const wait = waitMs(plan, config.MIN_WRITE_INTERVAL_MS, now);
+  if (wait > 0 && !force) {
+    return wait;
+  }
+  const { unsettled } = memoryOf(context);
+  for (const each of wanted) {
+    unsettled.set(each.source, new Set([...(unsettled.get(each.source) ?? []), ...hostsOf(each)]));
+  }
+  const observed = wanted.reduce((version, { about }) => newest(version, about?.metadata?.resourceVersion ?? '0'), '0');
+  const stamps = { shards: known.layout.shards, changedAt: now, observed };
+  const steps = plan.flatMap(({ shard, content }) => writeShard(shard, content, stamps, policy) ?? []);
+  await writingRules(context, () => kube.run({ steps }));
+  countWrites(context, 'rules', steps.length);
+  await publish(context, policy, { facts: known.facts, plan }); // before the records: whoever fails here is asked again
+  await writeRecords(context, work);
+  for (const { source } of wanted) {
+    unsettled.delete(source);
+  }
+  await tell(context, work);
+  return 'done';
+}
+
+async function writeRecords(context: Context<Config>, { known, buckets, wanted }: Writing): Promise<void> {
+  const { namespace, config } = context;
+  const { buckets: count } = known.layout;
+  const steps = [...buckets.values()].flatMap((bucket) => {
+    const mine = wanted.filter(({ source }) => bucketOf(source, count) === bucket.index);
+    const records = new Map(bucket.records);
+    mine.forEach(({ source }) => records.delete(source));
+    const renewed = [...records.values(), ...mine.flatMap(({ record }) => record ?? [])];
+    return writeBucket(bucket, { records: renewed, buckets: count, namespace, instance: config.INSTANCE }) ?? [];
+  });
+  await context.kube.run({ steps });
+  countWrites(context, 'index', steps.length);
+}
+
+async function tell(context: Context<Config>, { wanted, plan }: Writing): Promise<void> {
+  const rivals = ranked(plan.flatMap(({ content }) => content.claims));
+  await Promise.all(
+    wanted.map(async (each) => {
+      countRefused(context, each);
+      await reportOutcome(context, each, rivals);
+    }),
+  );
+}
+
+/** From memory, else from the state. Undefined where a full pass must come first: nothing is there, or a process died owing. */
+async function startOf(context: Context<Config>): Promise<Start | undefined> {
+  const memory = memoryOf(context);
+  if (memory.known !== undefined) {
+    return { layout: memory.known, state: undefined };
+  }
+  const state = await readState(context);
+  const orphans = orphansIn(state.owed, memory, context.kube.serverTime() ?? context.now());
+  const moving = state.layout.before !== undefined;
+  if (!state.known || state.cleaning || moving || orphans.length > 0 || obstructed(state.conditions)) {
+    return undefined;
+  }
+  startFrom(memory, state.layout);
+  return { layout: state.layout, state };
+}
+
+function differs(context: Context<Config>, wanted: Wanted | undefined, record: SourceRecord | undefined): boolean {
+  const { unsettled } = memoryOf(context);
+  return wanted !== undefined && (wanted.record?.digest !== record?.digest || unsettled.has(wanted.source));
+}
+
+/** It does not say where the claims of its object are. */
+function isVast(record: SourceRecord | undefined): boolean {
+  return record !== undefined && record.hosts === undefined;
+}
+
+function recordIn(buckets: ReadonlyMap<number, Bucket>, count: number, key: string): SourceRecord | undefined {
+  return buckets.get(bucketOf(key, count))?.records?.get(key);
+}
+
+function hostsOf(wanted: Wanted | undefined): readonly string[] {
+  return (wanted?.claims ?? []).map(hostKey);
+}

@@ -1,0 +1,115 @@
+import type { Context } from '../../../lib/function/define.ts';
+import { configMaps, pods } from '../../../lib/kube/resource.ts';
+import { pointer } from '../../../lib/function/plan.ts';
+import { annotationKey } from '../state/annotation.ts';
+import type { Config } from '../config.ts';
+import { planInline } from '../integration/plan.ts';
+import type { DnsFacts, IntegrationStep } from '../integration/types.ts';
+import { countWrites } from '../metrics.ts';
+import { writeConfigMap } from '../state/patch.ts';
+import { integrationOptions, type Policy } from '../policy.ts';
+import { raise, refusedMessage } from '../refused.ts';
+import type { ShardPlan } from '../shard/plan.ts';
+import type { Host } from '../rule.ts';
+import { rulesIn } from '../shard/shard.ts';
+import { readShards } from '../state/store.ts';
+
+/** What brings rules back to where they should be already: a write failed, or somebody undid it. */
+export async function planPlacedAgain(
+  context: Context<Config>,
+  policy: Policy,
+  facts: DnsFacts,
+): Promise<readonly IntegrationStep[]> {
+  const placed = facts.placement.kind !== 'own' && integrationOptions(policy).configure;
+  const first = placed ? (await readShards(context, policy, [0])).get(0) : undefined;
+  return first?.claims === undefined
+    ? []
+    : planPlaced(context, policy, { facts, hosts: first.claims, rules: rulesIn(first.object, 0, policy) });
+}
+
+interface Written {
+  readonly facts: DnsFacts | undefined;
+  readonly plan: readonly ShardPlan[];
+}
+
+/** Brings rules that were just written to CoreDNS, where it does not mount their ConfigMaps itself. */
+export async function publish(context: Context<Config>, policy: Policy, { facts, plan }: Written): Promise<void> {
+  if (context.config.RENDER_ONLY) {
+    return;
+  }
+  const first = plan.find(({ shard }) => shard.index === 0)?.content;
+  if (facts !== undefined && first !== undefined) {
+    await place(context, policy, { facts, hosts: first.claims, rules: first.rules });
+  }
+  if (context.config.TOUCH_PODS && plan.some((each) => each.changesRules)) {
+    await touchPods(context);
+  }
+}
+
+/** What is refused here holds up no rules: it is said, and tried again by the tick. */
+async function place(context: Context<Config>, policy: Policy, placing: Placing): Promise<void> {
+  try {
+    const steps = await planPlaced(context, policy, placing);
+    await context.kube.run({ steps: steps.map(({ step }) => step) });
+    countWrites(context, placing.facts.placement.kind === 'custom' ? 'custom' : 'corefile', steps.length);
+  } catch (error) {
+    const message = refusedMessage(error);
+    if (message === undefined) {
+      throw error;
+    }
+    await raise(context, { DnsForbidden: message });
+  }
+}
+
+interface Placing {
+  readonly facts: DnsFacts;
+  readonly hosts: readonly Host[];
+  readonly rules: string;
+}
+
+/** Such clusters have one ConfigMap of rules, so the first is all there is. */
+async function planPlaced(
+  context: Context<Config>,
+  policy: Policy,
+  { facts, hosts, rules }: Placing,
+): Promise<readonly IntegrationStep[]> {
+  const options = integrationOptions(policy);
+  const { placement } = facts;
+  if (placement.kind === 'own' || !options.configure) {
+    return [];
+  }
+  const { COREDNS_NAMESPACE: namespace, COREDNS_CONFIGMAP_NAME } = context.config;
+  const name = placement.kind === 'custom' ? placement.configMap : COREDNS_CONFIGMAP_NAME;
+  const current = await context.kube.get(configMaps, { namespace, name });
+  if (placement.kind === 'inline') {
+    return planInline({ corefile: current }, options, { hosts, text: rules }).steps;
+  }
+  // Only our key: the ConfigMap belongs to the users of a managed cluster.
+  const content = { namespace, name, data: { [placement.key]: rules }, labels: {}, annotations: {} };
+  const step = writeConfigMap(current, content, 'rules');
+  return step === undefined ? [] : [{ component: 'import_statement', step }];
+}
+
+/** A kubelet refreshes the volumes of a pod when the pod changes, and otherwise about once a minute. */
+async function touchPods({ kube, config, now }: Context<Config>): Promise<void> {
+  const namespace = config.COREDNS_NAMESPACE;
+  const { items } = await kube.listMetadata(pods, { namespace, labelSelector: 'k8s-app=kube-dns' });
+  const value = (kube.serverTime() ?? now()).toISOString();
+  await kube.run({
+    steps: items.map((pod) => ({
+      do: 'patch',
+      resource: pods,
+      namespace,
+      name: pod.metadata.name ?? '',
+      operations: [
+        { op: 'test', path: pointer('metadata', 'uid'), value: pod.metadata.uid },
+        ...(pod.metadata.annotations === undefined
+          ? [{ op: 'add' as const, path: pointer('metadata', 'annotations'), value: {} }]
+          : []),
+        { op: 'add', path: pointer('metadata', 'annotations', annotationKey('touched-at')), value },
+      ],
+      brief: true,
+      why: 'let the kubelet refresh the rules',
+    })),
+  });
+}

@@ -1,0 +1,26 @@
+import type { Context, Wake } from '../../../lib/function/define.ts';
+import type { Config } from '../config.ts';
+import { lookAtEverything } from './full.ts';
+import { policyOf } from '../policy.ts';
+import { shardName } from '../shard/shard.ts';
+import { readState } from '../state/state.ts';
+import { readShards, upTo } from '../state/store.ts';
+
+/**
+ * A rules ConfigMap changed. Mostly it was us: then its hash says so and nothing more is read. Whatever somebody else made of
+ * it is undone, and what is gone comes back.
+ */
+export async function checkRules(context: Context<Config>, { subjects }: Wake): Promise<void> {
+  const policy = policyOf(context.config);
+  const names = new Set(subjects.map(({ name }) => name));
+  const indices = upTo(context.config.MAX_SHARDS).filter((index) => names.has(shardName(policy, index)));
+  const shards = await readShards(context, policy, indices);
+  const suspects = [...shards.values()].filter(({ claims }) => claims === undefined);
+  if (suspects.length === 0) {
+    return;
+  }
+  const { layout, cleaning } = await readState(context);
+  if (!cleaning && suspects.some(({ index }) => index < layout.shards)) {
+    await lookAtEverything(context);
+  }
+}

@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { configMaps, deployments, type Deployment } from '../../../lib/kube/resource.ts';
+import { installKinds, serveOnlyAs } from '../../../test/coredns-sync/kinds.ts';
+import { openWorld, rulesName, type Environment, type World } from '../../../test/coredns-sync/world.ts';
+import { binaryEvent, send } from '../../../test/http.ts';
+
+let world: World;
+
+async function open(environment: Environment = {}): Promise<void> {
+  world = await openWorld({ MIN_WRITE_INTERVAL_MS: '0', ...environment });
+}
+
+afterEach(async () => world[Symbol.asyncDispose]());
+
+interface Check {
+  readonly check: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+async function preflight(): Promise<readonly Check[]> {
+  return (await (await fetch(new URL('/preflight', world.app.url))).json()) as readonly Check[];
+}
+
+async function checkOf(name: string): Promise<Check | undefined> {
+  return (await preflight()).find(({ check }) => check === name);
+}
+
+describe('preflight', () => {
+  it('says whether the cluster is ready, by route and into the state', async () => {
+    await open();
+    const checks = await preflight();
+    const { status } = await send(world.app.url, binaryEvent({ type: 'dev.kube-reflex.coredns-sync.preflight' }));
+
+    expect(checks).toContainEqual({ check: 'deployment', status: 'ok', message: 'CoreDNS 1.12.1' });
+    expect(checks).toContainEqual(expect.objectContaining({ check: 'rights', status: 'ok' }));
+    expect(checks.filter((each) => each.status !== 'ok').map(({ check }) => check)).toEqual([
+      'NotConfigured',
+      'TargetMissing',
+    ]);
+    expect(status).toBe(204);
+    expect(JSON.parse(world.state()?.data?.['preflight'] ?? '[]')).toEqual(checks);
+  });
+
+  it('tells a kind that is missing from one that is served in other versions', async () => {
+    await open({ INGRESSROUTE_TARGET_CNAME: 'traefik.infra.svc.cluster.local' });
+    const missing = await checkOf('source IngressRoute');
+    await installKinds(world.sandbox);
+    const there = await checkOf('source IngressRoute');
+    const name = 'ingressroutes.traefik.io';
+    await serveOnlyAs(world.sandbox, name, 'v1');
+
+    expect(missing).toMatchObject({ status: 'error', message: expect.stringContaining(`no CustomResourceDefinition`) });
+    expect(there).toMatchObject({ status: 'ok' });
+    expect(await checkOf('source IngressRoute')).toMatchObject({
+      status: 'error',
+      message: `CustomResourceDefinition ${name} serves v1, not v1alpha1`,
+    });
+  });
+});
+
+describe('preflight of a second instance', () => {
+  const second = {
+    INSTANCE: 'second',
+    DYNAMIC_CONFIGMAP_NAME: 'second-rules',
+    COREDNS_VOLUME_NAME: 'second',
+    POD_NAMESPACE: 'prod',
+    COREDNS_AUTO_CONFIGURE: 'true',
+  };
+
+  /** CoreDNS gets the rules of an instance that serves these classes. */
+  async function settle(environment: Environment): Promise<void> {
+    const neighbour = await world.another({ ...second, ...environment });
+    await send(neighbour.url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+    const { spec } = world.sandbox.api.get(deployments, 'coredns', 'kube-system') as Deployment;
+    expect(spec?.template.spec?.volumes).toContainEqual(expect.objectContaining({ name: 'second' }));
+  }
+
+  it('names the classes that both serve', async () => {
+    await open();
+    await settle({ INGRESS_CLASS: 'nginx' });
+
+    expect(await checkOf('instances')).toEqual({
+      check: 'instances',
+      status: 'warn',
+      message: 'instance second, whose rules are in ConfigMap second-rules, serves Ingress/nginx too',
+    });
+  });
+
+  it('has nothing against one with other classes', async () => {
+    await open();
+    await settle({ INGRESS_CLASS: 'internal' });
+
+    expect(await checkOf('instances')).toMatchObject({ status: 'ok' });
+  });
+
+  it('names one that does not say what it serves, as the operator that we replace', async () => {
+    await open();
+    await settle({});
+    const metadata = {
+      ...{ name: 'second-rules', namespace: 'kube-system' },
+      labels: { 'app.kubernetes.io/managed-by': 'coredns-ingress-sync' },
+    };
+    await world.sandbox.api.update(configMaps, { metadata });
+
+    expect(await checkOf('instances')).toMatchObject({
+      status: 'warn',
+      message: expect.stringContaining('coredns-ingress-sync, whose rules are in ConfigMap second-rules, does not say'),
+    });
+  });
+
+  it('looks at every ConfigMap of a volume, once where rules are spread', async () => {
+    await open();
+    await settle({ INGRESS_CLASS: 'nginx' });
+    const object = structuredClone(world.sandbox.api.get(deployments, 'coredns', 'kube-system')) as Deployment;
+    const volume = object.spec?.template.spec?.volumes?.find(({ name }) => name === 'second');
+    const sources = [...(volume?.projected?.sources ?? [])];
+    Object.assign(volume?.projected ?? {}, { sources: [{ configMap: { name: 'zones', optional: true } }, ...sources] });
+    await world.sandbox.api.update(deployments, object);
+    const before = world.calls.length;
+
+    expect(sources.length).toBeGreaterThan(1);
+    expect(await checkOf('instances')).toMatchObject({ status: 'warn', message: expect.stringContaining('second') });
+    const read = world.calls.slice(before).filter(({ code }) => code === 404);
+    expect(read.length).toBeLessThan(sources.length);
+  });
+
+  it.each(['absent', 'forbidden'])('knows of none where the Deployment of CoreDNS is %s, and says so', async (how) => {
+    await open();
+    if (how === 'absent') {
+      await world.sandbox.api.remove(deployments, { name: 'coredns', namespace: 'kube-system' });
+    } else {
+      world.sandbox.faults.add({ resource: 'deployments', effect: { do: 'refuse', status: 403 } });
+    }
+
+    expect(await checkOf('instances')).toMatchObject({ status: 'warn', message: expect.stringMatching(/^unknown/) });
+  });
+
+  it('says what it can not know, where the rights do not reach', async () => {
+    await open();
+    await settle({});
+    const effect = { do: 'refuse', status: 403 } as const;
+    world.sandbox.faults.add({ verb: 'get', resource: 'configmaps', name: 'second-rules', effect });
+
+    expect(await checkOf('instances')).toMatchObject({
+      status: 'warn',
+      message: expect.stringMatching(/mounts ConfigMap second-rules: .* unknown/),
+    });
+    expect(await checkOf('rules')).toMatchObject({ status: 'ok', message: rulesName });
+  });
+});

@@ -1,0 +1,171 @@
+import type { Context, Reply } from '../../../lib/function/define.ts';
+import { asFailure } from '../../../lib/function/failure.ts';
+import { configMaps, type CustomResourceDefinition, type Resource } from '../../../lib/kube/resource.ts';
+import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { instanceLabel } from '../state/annotation.ts';
+import type { Config } from '../config.ts';
+import { obstacle, observeDns, type Dns } from '../integration/dns.ts';
+import { orIfForbidden } from '../forbidden.ts';
+import { planIntegration } from '../integration/plan.ts';
+import { neighboursIn, rivalry, type Neighbour } from './neighbours.ts';
+import { permissionsOf } from '../permissions.ts';
+import { integrationOptions, policyOf, type Policy } from '../policy.ts';
+import { modeFor } from '../render/rendering.ts';
+import { readShard } from '../shard/shard.ts';
+import { definitionName, readDefinition } from '../sources/definition.ts';
+import { sourcesOf } from '../sources/index.ts';
+import type { Source } from '../sources/source.ts';
+import { readState, writeState } from '../state/state.ts';
+
+export interface Check {
+  readonly check: string;
+  readonly status: 'ok' | 'warn' | 'error';
+  readonly message: string;
+}
+
+/** `GET /preflight`: is this cluster ready for it? Changes nothing. */
+export async function showPreflight(_request: unknown, context: Context<Config>): Promise<Reply> {
+  return { body: await preflight(context) };
+}
+
+/** The same as an event: the report goes into the state, for those who can't reach the route. */
+export async function keepPreflight(context: Context<Config>): Promise<void> {
+  const checks = await preflight(context);
+  await writeState(context, await readState(context), { preflight: checks });
+}
+
+async function preflight(context: Context<Config>): Promise<readonly Check[]> {
+  const policy = policyOf(context.config);
+  const dns = await observeDns(context, (await readState(context)).facts);
+  return [
+    ...checkDnsObjects(dns, policy),
+    await checkOwner(context, policy),
+    await checkNeighbours(context, policy, dns),
+    ...(await Promise.all(sourcesOf(policy).map((source) => checkSource(context, policy, source)))),
+    ...(await checkRights(context)),
+  ];
+}
+
+function checkDnsObjects(dns: Dns, policy: Policy): readonly Check[] {
+  const { facts, conditions } = planIntegration(dns.objects, integrationOptions(policy), []);
+  const broken = obstacle(dns, policy);
+  const { why } = modeFor(policy, facts, { shards: 1, hosts: [] });
+  return [
+    dns.objects.deployment === undefined
+      ? {
+          check: 'deployment',
+          status: 'warn',
+          message: 'no Deployment of CoreDNS found: rules are written, nothing is mounted',
+        }
+      : { check: 'deployment', status: 'ok', message: `CoreDNS ${facts.version ?? 'of an unknown version'}` },
+    why === undefined
+      ? { check: 'render-mode', status: 'ok', message: policy.config.RENDER_MODE }
+      : { check: 'render-mode', status: 'warn', message: why },
+    broken === undefined
+      ? { check: 'configuration', status: 'ok', message: 'the Corefile takes our rules' }
+      : { check: 'configuration', status: 'error', message: broken },
+    ...conditions.map(({ type, message }) => ({ check: type, status: 'warn' as const, message })),
+  ];
+}
+
+async function checkOwner({ kube, config }: Context<Config>, policy: Policy): Promise<Check> {
+  const place = { namespace: config.COREDNS_NAMESPACE, name: policy.rulesName };
+  const { owner, object } = readShard(0, await kube.get(configMaps, place), policy);
+  const holder = object?.metadata?.labels?.[instanceLabel] ?? 'somebody else';
+  return owner === 'other' && !config.ADOPT
+    ? {
+        check: 'rules',
+        status: 'error',
+        message: `ConfigMap ${policy.rulesName} belongs to ${holder}; ADOPT=true takes it over`,
+      }
+    : {
+        check: 'rules',
+        status: 'ok',
+        message: owner === 'other' ? `will be taken over from ${holder}` : policy.rulesName,
+      };
+}
+
+/** Their ConfigMaps are named by the Deployment; the right to read them is nobody's but the installer's to give. */
+async function checkNeighbours({ kube, config }: Context<Config>, policy: Policy, { objects }: Dns): Promise<Check> {
+  const check = 'instances';
+  if (objects.deployment === undefined) {
+    const message = 'unknown, since there is no Deployment of CoreDNS that we may read and that says what it mounts';
+    return { check, status: 'warn', message };
+  }
+  const neighbours = await Promise.all(
+    neighboursIn(objects.deployment, policy).map(async (name): Promise<Neighbour> => {
+      const place = { namespace: config.COREDNS_NAMESPACE, name };
+      return { name, object: await orIfForbidden('hidden', () => kube.get(configMaps, place)) };
+    }),
+  );
+  const problems = neighbours.flatMap((neighbour) => rivalry(neighbour, policy) ?? []);
+  return problems.length === 0
+    ? { check, status: 'ok', message: 'CoreDNS mounts no rules of another instance for our classes' }
+    : { check, status: 'warn', message: problems.join('; ') };
+}
+
+async function checkSource({ kube }: Context<Config>, policy: Policy, source: Source): Promise<Check> {
+  const { resource, custom } = source;
+  const check = `source ${resource.kind}`;
+  const definition = custom ? await readDefinition(kube, resource) : 'unknown';
+  const lack = definition === 'unknown' ? undefined : lackOf(definition, resource);
+  if (lack !== undefined) {
+    return { check, status: 'error', message: lack };
+  }
+  try {
+    await kube.exists(resource, { namespace: policy.config.WATCH_NAMESPACES[0] });
+    return { check, status: 'ok', message: 'readable' };
+  } catch (error) {
+    return { check, status: 'error', message: asFailure(error).message };
+  }
+}
+
+/** Why a kind can't be read, whatever our rights are. */
+function lackOf(definition: CustomResourceDefinition | undefined, resource: Resource): string | undefined {
+  const name = definitionName(resource);
+  if (definition === undefined) {
+    return `the cluster has no CustomResourceDefinition ${name}`;
+  }
+  const served = definition.spec.versions.flatMap((version) => (version.served ? [version.name] : []));
+  return served.includes(resource.version)
+    ? undefined
+    : `CustomResourceDefinition ${name} serves ${served.join(', ')}, not ${resource.version}`;
+}
+
+interface AccessReview extends KubeObject {
+  readonly status?: { readonly allowed?: boolean };
+}
+
+const accessReviews: Resource<AccessReview> = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectAccessReview',
+  plural: 'selfsubjectaccessreviews',
+  namespaced: false,
+};
+
+async function checkRights({ kube, config, namespace: own }: Context<Config>): Promise<readonly Check[]> {
+  const asked = permissionsOf(config).flatMap(({ groups, resources, verbs, names = [undefined], scope }) => {
+    const namespaces = scope === 'cluster' ? [undefined] : scope === 'own' ? [own] : scope.namespaces;
+    return verbs.map((verb) => ({
+      verb,
+      group: groups[0],
+      resource: resources[0],
+      name: names[0],
+      namespace: namespaces[0],
+    }));
+  });
+  const denied: string[] = [];
+  for (const attributes of asked) {
+    const object = { spec: { resourceAttributes: attributes } } as KubeObject;
+    const [outcome] = await kube.run({ steps: [{ do: 'create', resource: accessReviews, object, why: 'preflight' }] });
+    const { status } = (outcome?.object ?? {}) as AccessReview;
+    const what = `${attributes.verb} ${attributes.resource ?? ''} in ${attributes.namespace ?? 'the cluster'}`;
+    denied.push(...(status?.allowed === true ? [] : [what]));
+  }
+  return [
+    denied.length === 0
+      ? { check: 'rights', status: 'ok', message: `${asked.length} rights granted` }
+      : { check: 'rights', status: 'error', message: `missing: ${denied.join(', ')}` },
+  ];
+}

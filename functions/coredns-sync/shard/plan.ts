@@ -1,0 +1,85 @@
+import type { Claim } from '../claim.ts';
+import { isCrowded, mostShardBytes, shardLimit } from './limit.ts';
+import type { Known } from '../state/memory.ts';
+import type { Policy } from '../policy.ts';
+import { renderingFor } from '../render/rendering.ts';
+import { hostKey } from '../rule.ts';
+import {
+  bytesOf,
+  changedAt,
+  changesRules,
+  readShard,
+  renderShard,
+  shardOf,
+  type Shard,
+  type ShardContent,
+} from './shard.ts';
+import type { Wanted } from '../sources/wanted.ts';
+
+/** What a shard is and should be. */
+export interface ShardPlan {
+  readonly shard: Shard;
+  readonly content: ShardContent;
+  /** CoreDNS gets other rules by it. */
+  readonly changesRules: boolean;
+}
+
+interface Basis {
+  readonly policy: Policy;
+  readonly known: Known;
+}
+
+export function planShard(shard: Shard, claims: readonly Claim[], { policy, known }: Basis): ShardPlan {
+  const rendering = renderingFor(policy, known.facts, { shards: known.layout.shards, hosts: claims });
+  const content = renderShard(shard.index, claims, policy, rendering);
+  return { shard, content, changesRules: changesRules(shard, content, policy) };
+}
+
+/** All shards of a layout; one that is not there is an empty one. */
+export function planShards(shards: readonly Shard[], claims: readonly Claim[], basis: Basis): readonly ShardPlan[] {
+  const { shards: count } = basis.known.layout;
+  const parts = Map.groupBy(claims, (claim) => shardOf(hostKey(claim), count));
+  return Array.from({ length: count }, (_, index) => {
+    const shard = shards.find((each) => each.index === index) ?? readShard(index, undefined, basis.policy);
+    return planShard(shard, parts.get(index) ?? [], basis);
+  });
+}
+
+/** Shards with the claims of some objects replaced. `crowded`: they no longer fit, and there is room in more ConfigMaps. */
+export function replaceClaims(
+  shards: Iterable<Shard>,
+  changed: readonly Wanted[],
+  basis: Basis,
+): readonly ShardPlan[] | 'crowded' {
+  const { policy, known } = basis;
+  const { layout } = known;
+  const mayGrow = layout.shards < shardLimit(policy, known);
+  const sources = new Set(changed.map(({ source }) => source));
+  const added = Map.groupBy(
+    changed.flatMap(({ claims }) => claims),
+    (claim) => shardOf(hostKey(claim), layout.shards),
+  );
+  const plans: ShardPlan[] = [];
+  for (const shard of shards) {
+    const kept = (shard.claims ?? []).filter(({ source }) => !sources.has(source));
+    const claims = [...kept, ...(added.get(shard.index) ?? [])];
+    const plan = planShard(shard, claims, basis);
+    if (mayGrow && isCrowded(policy, known, { shards: layout.shards, claims })) {
+      return 'crowded';
+    }
+    if (bytesOf(plan.content) > mostShardBytes) {
+      return 'crowded';
+    }
+    plans.push(plan);
+  }
+  return plans;
+}
+
+/** How long until every shard with other rules may be written again, by the clock of the API server. */
+export function waitMs(plans: readonly ShardPlan[], intervalMs: number, now: Date): number {
+  const due = plans
+    .filter((plan) => plan.changesRules)
+    .map(({ shard }) => (changedAt(shard)?.getTime() ?? -Infinity) + intervalMs - now.getTime());
+  // A stamp from the future is none of ours: it must not stop anything for longer than an interval.
+  return Math.min(Math.max(0, ...due), intervalMs);
+}
