@@ -69,7 +69,11 @@ function validationsOf({ restartAnnotation, bookkeeping }: Confinement): object[
       'of a spec it may change the template alone, of an Argo Rollout restartAt alone',
     ),
     validation(
-      `variables.isRollout || (${same('spec.template.spec')} && ${same('spec.template.metadata.labels')})`,
+      `variables.isRollout || (${same('spec.template.spec')} && ${sameEntries(
+        'dyn(oldObject.spec.template.metadata)',
+        'dyn(object.spec.template.metadata)',
+        `['annotations']`,
+      )})`,
       'of a template it may change annotations alone',
     ),
     validation(

@@ -117,6 +117,19 @@ describe('the shipped policy on the real API server', () => {
       body: { spec: { template: { metadata: { labels: { app: 'web', more: 'x' } } } } },
     },
     {
+      what: 'a finalizer that its pods would get',
+      body: { spec: { template: { metadata: { finalizers: ['example.test/hold'] } } } },
+    },
+    { what: 'a name in the template', body: { spec: { template: { metadata: { name: 'ours' } } } } },
+    {
+      what: 'an owner that its pods would get',
+      body: {
+        spec: {
+          template: { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'b' }] } },
+        },
+      },
+    },
+    {
       what: 'another annotation of the template',
       body: { spec: { template: { metadata: { annotations: { team: 'x' } } } } },
     },
