@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
 import type { Running } from '../../lib/main.ts';
 import { fillMesh, type Maker } from '../bench/measure/mesh.ts';
 import { createClient, type Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import { startInjector, type Injector } from '../injector/injector.ts';
 import { callsOf, settledAudit } from './audit.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { installRights, usernameOf } from './function.ts';
+import { injectedInto } from './injection-oracle.ts';
 import { shipped, startHere, stoppedClock, tick } from './istio-rollout-site.ts';
-import { applyManifest, type AnyManifest } from './manifests.ts';
+import { proxyImage, startIstiod, type Istiod } from './istiod.ts';
+import { livePods } from './workloads.ts';
 
-const proxy = { revision: 'default', image: 'docker.io/istio/proxyv2:1.29.0' };
 const account = usernameOf('istio-rollout', 'events');
 
 /** Makes objects by the API, as controllers do: none runs here. */
@@ -37,21 +36,19 @@ function collectionOf(group: string, plural: string, namespace: string | undefin
 /** Filling the cluster takes seconds on a quiet machine. */
 jest.setTimeout(600_000);
 
-describe('a large mesh at rest on the real API server', () => {
+describe('a large mesh of a real istiod, at rest', () => {
   let cluster: Cluster;
   let client: Client;
-  let injector: Injector;
+  let plane: Istiod;
   let instance: Running;
   const clock = stoppedClock();
 
   beforeAll(async () => {
     cluster = await startCluster();
-    injector = await startInjector(proxy);
     client = createClient(cluster.access);
-    await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'istio-system' } });
-    await applyManifest(client, injectorConfigMap({ revision: 'default', tag: '1.29.0' }) as AnyManifest);
-    await fillMesh(makerOf(client), { namespaces: 10, workloads: 500, podsEach: 10 }, proxy);
-    await applyManifest(client, revisionWebhooks('default', injector.clientConfig) as AnyManifest);
+    plane = await startIstiod(cluster, client, { revision: 'default', tag: '1.29.0', slot: 0 });
+    await plane.injects('1.29.0');
+    await fillMesh(makerOf(client), { namespaces: 10, workloads: 500, podsEach: 10 });
     await installRights(cluster, shipped);
     // Labels of the namespaces are as young as their pods; they are given the same moment that istiod is.
     const environment = { ISTIOD_CONFIG_READ_DELAY: '0', RECONCILE_PERIOD: '20m' };
@@ -60,28 +57,39 @@ describe('a large mesh at rest on the real API server', () => {
   afterAll(async () => {
     await instance.close();
     client.close();
-    await injector.close();
     await cluster.stop();
   });
 
-  /** What the function asked of the API server meanwhile. */
-  async function callsDuring(work: () => Promise<void>): Promise<Readonly<Record<string, number>>> {
+  /** What the function asked meanwhile of the API server, and how often istiod was asked by anybody. */
+  async function callsDuring(
+    work: () => Promise<void>,
+  ): Promise<{ readonly calls: Readonly<Record<string, number>>; readonly probes: number }> {
     const seen = (await settledAudit(cluster, client)).length;
+    const asked = await plane.asked();
     await work();
-    return callsOf(account, (await settledAudit(cluster, client)).slice(seen));
+    const probes = (await plane.asked()) - asked;
+    return { calls: callsOf(account, (await settledAudit(cluster, client)).slice(seen)), probes };
   }
 
+  it('begins with pods that istiod has injected, each of them', async () => {
+    const injected = (await livePods(client)).map((pod) => injectedInto(pod));
+
+    expect(injected).toHaveLength(5_000);
+    expect(new Set(injected.map((proxy) => proxy?.image))).toEqual(new Set([proxyImage('1.29.0')]));
+    expect(await plane.asked()).toBeGreaterThanOrEqual(5_000);
+  });
+
   it('IR-40 5,000 fresh pods in 500 workloads, nothing drifted: no probe, and as many pages as the pods fill', async () => {
-    const calls = await callsDuring(() => tick(instance));
+    const { calls, probes } = await callsDuring(() => tick(instance));
 
     const lists = Object.entries(calls).filter(([call]) => call.startsWith('list '));
-    expect(injector.counts().probes).toBe(0);
+    expect(probes).toBe(0);
     expect(calls['list pods']).toBe(10);
     expect(lists.reduce((sum, [, count]) => sum + count, 0)).toBeLessThanOrEqual(20);
   });
 
   it('an hour of ticks without change probes nothing and writes one checkpoint for each full scan', async () => {
-    const calls = await callsDuring(async () => {
+    const { calls, probes } = await callsDuring(async () => {
       for (let minute = 0; minute < 60; minute += 1) {
         clock.turn(60);
         await tick(instance);
@@ -90,7 +98,7 @@ describe('a large mesh at rest on the real API server', () => {
 
     const writes = Object.entries(calls).filter(([call]) => !/^(get|list) /.test(call));
     expect(calls['list pods']).toBe(30); // three scans
-    expect(injector.counts().probes).toBe(0);
+    expect(probes).toBe(0);
     expect(writes).toEqual([['patch configmaps', 3]]);
   });
 });

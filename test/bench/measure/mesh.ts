@@ -28,8 +28,11 @@ export type Maker = Pick<InternalApi, 'create' | 'update'>;
 /** How many workloads are made at once. */
 const width = 8;
 
-/** Deployments whose pods carry the proxy, rolled out and at rest. No two templates are the same. */
-export async function fillMesh(api: Maker, size: MeshSize, proxy: Proxy): Promise<void> {
+/**
+ * Deployments whose pods carry the proxy, rolled out and at rest. No two templates are the same. If no proxy is named, the
+ * pods are made without one, for the injector of the place to see to that.
+ */
+export async function fillMesh(api: Maker, size: MeshSize, proxy?: Proxy): Promise<void> {
   for (let index = 0; index < size.namespaces; index += 1) {
     const name = `team-${index}`;
     await api.create(namespaces, { metadata: { name, labels: { 'istio-injection': 'enabled' } } });
@@ -47,7 +50,7 @@ interface Place {
   readonly namespace: string;
 }
 
-async function fillWorkload(api: Maker, place: Place, podsEach: number, proxy: Proxy): Promise<void> {
+async function fillWorkload(api: Maker, place: Place, podsEach: number, proxy?: Proxy): Promise<void> {
   const template = templateOf(place.name);
   const selector = { matchLabels: { app: place.name } };
   const revision = { 'deployment.kubernetes.io/revision': '1' };
@@ -65,12 +68,12 @@ async function fillWorkload(api: Maker, place: Place, podsEach: number, proxy: P
   const rolledOut: Deployment = { ...made, status: { observedGeneration: made.metadata?.generation ?? 1, ...counts } };
   await api.update(deployments, rolledOut, { subresource: 'status' });
   const set = await fillReplicaSet(api, made, template);
-  const injected = injectedPod(template, proxy);
+  const pod = podOf(template, proxy);
   for (let index = 0; index < podsEach; index += 1) {
     await api.create(pods, {
-      ...injected,
+      ...pod,
       metadata: {
-        ...injected.metadata,
+        ...pod.metadata,
         name: `${set.metadata?.name ?? ''}-${index}`,
         namespace: place.namespace,
         ownerReferences: [ownedBy(set, 'ReplicaSet')],
@@ -120,12 +123,12 @@ function templateOf(name: string) {
   };
 }
 
-function injectedPod({ metadata, spec }: Template, proxy: Proxy): Pod {
+function podOf({ metadata, spec }: Template, proxy: Proxy | undefined): Pod {
   const pod: Pod = {
     metadata: { labels: { ...metadata.labels, 'pod-template-hash': hash }, annotations: metadata.annotations },
     spec,
   };
-  return jsonPatch.applyPatch(structuredClone(pod), injection(pod, proxy)).newDocument;
+  return proxy === undefined ? pod : jsonPatch.applyPatch(structuredClone(pod), injection(pod, proxy)).newDocument;
 }
 
 function ownedBy({ metadata }: KubeObject, kind: string): OwnerReference {
