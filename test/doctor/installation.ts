@@ -80,7 +80,7 @@ export async function certify(
     data: { 'tls.crt': base64(certificate), 'tls.key': base64(key) },
   });
   for (const configuration of manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'))) {
-    const { webhooks } = configuration as unknown as {
+    const { webhooks } = configuration as Manifest & {
       readonly webhooks: readonly { readonly clientConfig: object }[];
     };
     const trusting = webhooks.map((webhook) => ({

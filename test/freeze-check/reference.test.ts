@@ -16,7 +16,7 @@ it('FC-75 the manifests of kube-freeze-operator’s users apply unchanged and ar
 
   const answer = await replica.tick();
 
-  const kept = resources.flatMap((resource) => world.sandbox.api.list(resource) as unknown as readonly Kept[]);
+  const kept = resources.flatMap((resource) => world.sandbox.api.list(resource).map((object) => object as Kept));
   expect(answer).toBe(204);
   expect(kept.map(({ spec }) => spec)).toEqual(expect.arrayContaining(referenceManifests.map(({ spec }) => spec)));
   expect(kept.map(({ metadata, status }) => [metadata.name, status.active]).toSorted()).toEqual([

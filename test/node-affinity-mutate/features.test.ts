@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { podWith, pool, poolKey, preference } from '../../functions/node-affinity-mutate/testing/pods.ts';
-import { mutatingWebhooks, namespaces, pods } from '../../lib/kube/resource.ts';
+import { mutatingWebhooks, namespaces, pods, type MutatingWebhookConfiguration } from '../../lib/kube/resource.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { send } from '../http.ts';
 import { installWebhook, openWorld, type World } from './world.ts';
@@ -131,10 +131,8 @@ it('offers the metrics of kim-snatch if that is wanted', async () => {
 });
 
 function configuration(): Record<string, unknown> {
-  const found = world.sandbox.api.get(mutatingWebhooks, 'node-affinity-mutate') as unknown as {
-    webhooks: Record<string, unknown>[];
-  };
-  return found.webhooks[0] ?? {};
+  const found: MutatingWebhookConfiguration = world.sandbox.api.get(mutatingWebhooks, 'node-affinity-mutate') ?? {};
+  return { ...found.webhooks?.[0] };
 }
 
 /** Whether a pod with this metadata is changed on its way. */

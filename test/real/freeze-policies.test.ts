@@ -39,8 +39,8 @@ describe('policies on the real API server', () => {
     await site.freeze('shown');
     await Promise.all([site.tick(events), site.tick(events)]);
 
-    const { body } = await site.client.call('GET', freezes, { headers: { accept: table } });
-    const { columnDefinitions = [], rows = [] } = body as unknown as Table;
+    const { text } = await site.client.call('GET', freezes, { headers: { accept: table } });
+    const { columnDefinitions = [], rows = [] } = JSON.parse(text) as Table;
     const news = await site.client.call('GET', '/apis/events.k8s.io/v1/namespaces/default/events', {
       query: { fieldSelector: 'regarding.name=shown' },
     });
@@ -102,8 +102,8 @@ describe('policies on the real API server', () => {
   });
 
   it('serves its kinds under short names, in a category', async () => {
-    const { body } = await site.client.call('GET', policies);
-    const { resources = [] } = body as unknown as { resources?: readonly ServedKind[] };
+    const { text } = await site.client.call('GET', policies);
+    const { resources = [] } = JSON.parse(text) as { resources?: readonly ServedKind[] };
 
     expect(
       resources

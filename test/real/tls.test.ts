@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:tls';
@@ -176,11 +177,9 @@ async function reuseAfter(seconds: number): Promise<void> {
     const request = https.request({ host: '127.0.0.1', port, servername: host, path, method: 'POST', agent });
     request.setHeader('content-type', 'application/json');
     request.end(review);
-    const [response] = (await once(request, 'response')) as [
-      { readonly resume: () => void; readonly statusCode?: number },
-    ];
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();
-    await once(response as unknown as https.Server, 'end');
+    await once(response, 'end');
     expect(response.statusCode).toBe(200);
     return request.socket;
   }

@@ -5,7 +5,7 @@ import { deployments, groupVersion, type Deployment } from '../../lib/kube/resou
 import { createTransport } from '../../lib/kube/transport.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
+import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { plain } from '../../lib/manifests/plain.ts';
 import { leave, type LeaveOptions, type Left } from '../../lib/release/leave.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
@@ -28,17 +28,17 @@ export async function install({ api }: Sandbox, definition: Definition, settings
 }
 
 /** A Deployment whose container is given these variables, in place of those of the same names. */
-export function withSettings<T extends KubeObject>(manifest: T, settings: Settings): T {
-  const { spec, ...rest } = manifest as Deployment;
+export function withSettings(manifest: Manifest, settings: Settings): Manifest {
+  const { spec } = manifest as Manifest & Pick<Deployment, 'spec'>;
   const given = Object.entries(settings).map(([name, value]) => ({ name, value }));
   const containers = spec?.template.spec?.containers.map(({ env = [], ...container }) => ({
     ...container,
     env: [...env.filter(({ name }) => !(name in settings)), ...given],
   }));
   return {
-    ...rest,
+    ...manifest,
     spec: { ...spec, template: { ...spec?.template, spec: { ...spec?.template.spec, containers } } },
-  } as unknown as T;
+  };
 }
 
 export async function leaving(
