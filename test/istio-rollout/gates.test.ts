@@ -84,8 +84,9 @@ describe('waves', () => {
     expect(world.get(configMaps, 'istio-rollout-state', 'kube-reflex')?.metadata?.annotations ?? {}).toEqual({});
   });
 
-  it('IR-30 the delay between restarts holds although the instance is another', async () => {
+  it('IR-30 the delay between restarts holds although the instance is another and the first patch was slow', async () => {
     world = await World.openOutdated({ RESTART_DELAY: '10s', MAX_IN_FLIGHT_PER_NAMESPACE: '5' }, { a: {}, b: {} });
+    world.onIntent(() => world.turn(4)); // from when it is decided to when it is made
     await world.tickLater(15.9); // the annotation tells no fractions of a second
     const next = await world.start();
 
@@ -96,6 +97,23 @@ describe('waves', () => {
     await world.tick(next);
 
     expect([early.length, world.restarts.length]).toEqual([1, 2]);
+  });
+
+  it('IR-30 holds too while nobody knows whether the patch before was made', async () => {
+    world = await World.openOutdated({ RESTART_DELAY: '1m', MAX_IN_FLIGHT_PER_NAMESPACE: '5' }, { a: {}, b: {} });
+    world.sandbox.faults.add({
+      verb: 'patch',
+      resource: 'deployments',
+      times: 1,
+      effect: { do: 'cut', when: 'after' },
+    });
+    await world.tickLater(15);
+    const unsure = world.state().inflight.map(({ phase }) => phase);
+
+    await world.tickLater(5);
+
+    expect(unsure).toEqual(['Intent']);
+    expect(world.restarts).toEqual(['Deployment shop/a']);
   });
 
   it('IR-31 restarts that cannot help end after maxAttempts', async () => {

@@ -99,14 +99,14 @@ export class Mesh {
     await this.change<MutatingWebhookConfiguration>(mutatingWebhooks, ['istio-sidecar-injector'], (object) => ({
       ...object,
       webhooks: (object.webhooks ?? []).flatMap((each) => {
-        const { matchExpressions = [], ...selector } = each.namespaceSelector ?? {};
-        const by = (operator: string): typeof each.namespaceSelector => ({
-          ...selector,
+        const { matchExpressions = [], ...rest } = each.namespaceSelector ?? {};
+        const [others, own] = ['NotIn', 'In'].map((operator) => ({
+          ...rest,
           matchExpressions: [...matchExpressions, { key: label, operator, values: [value] }],
-        });
+        }));
         return [
-          { ...each, namespaceSelector: by('NotIn') },
-          { ...each, name: `${value}.${each.name}`, namespaceSelector: by('In'), clientConfig: { ...clientConfig } },
+          { ...each, ...(others && { namespaceSelector: others }) },
+          { ...each, name: `${value}.${each.name}`, ...(own && { namespaceSelector: own }), clientConfig },
         ];
       }),
     }));

@@ -37,7 +37,7 @@ describe('a patch that was made', () => {
   const candidates = { configFingerprint: '', items: [candidate] };
 
   it('counts as under way although somebody took its intent for lost', () => {
-    const { inflight, queue } = patched({ ...emptyState, queue: candidates }, { ...intent, phase: 'Intent' });
+    const { inflight, queue } = patched({ ...emptyState, queue: candidates }, { ...intent, phase: 'Intent' }, 5);
 
     expect(inflight).toEqual([intent]);
     expect(queue.items).toEqual([]);
@@ -46,12 +46,12 @@ describe('a patch that was made', () => {
   it('takes the place of an intent of somebody else, whose patch must fail now', () => {
     const theirs: InFlight = { ...intent, by: 'two', phase: 'Intent' };
 
-    expect(patched({ ...emptyState, inflight: [theirs] }, intent).inflight).toEqual([intent]);
+    expect(patched({ ...emptyState, inflight: [theirs] }, intent, 5).inflight).toEqual([intent]);
   });
 
   it('leaves a restart alone that somebody made since', () => {
     const theirs: State = { ...emptyState, inflight: [{ ...intent, by: 'two' }] };
 
-    expect(patched(theirs, intent)).toBe(theirs);
+    expect(patched(theirs, intent, 5)).toBe(theirs);
   });
 });

@@ -81,13 +81,17 @@ export function begun(
   return {
     ...withoutCandidate(state, intent),
     inflight: [...state.inflight.filter((each) => each !== mends), { ...intent, ...(mends && { mends }) }],
-    pacing: { ...state.pacing, lastPatchAt: now },
   };
 }
 
-/** When the next restart may begin. */
-export function paceEnd({ pacing: { lastPatchAt } }: State, { RESTART_DELAY }: Config): number {
-  return lastPatchAt === undefined || RESTART_DELAY === 0 ? 0 : lastPatchAt + RESTART_DELAY;
+/** Later than this no patch is sent for an intent: it may take its time, and must not arrive after it counts as lost. */
+export const sentWithinMs = 10_000;
+
+/** When the next restart may begin. A patch that nobody has confirmed may be made until the last moment. */
+export function paceEnd({ pacing: { lastPatchAt }, inflight }: State, { RESTART_DELAY }: Config): number {
+  const unsent = inflight.filter(({ phase }) => phase === 'Intent').map(({ intentAt }) => intentAt + sentWithinMs);
+  const last = Math.max(lastPatchAt ?? 0, ...unsent);
+  return last === 0 || RESTART_DELAY === 0 ? 0 : last + RESTART_DELAY;
 }
 
 export function isBegun({ inflight }: State, { uid, by }: InFlight): boolean {
@@ -98,14 +102,18 @@ export function isBegun({ inflight }: State, { uid, by }: InFlight): boolean {
  * The restart was made, so it is under way, even if another instance took its intent for lost meanwhile and put the
  * workload back into the queue: the patch of anybody else would fail on it.
  */
-export function patched(state: State, intent: InFlight): State {
+export function patched(state: State, intent: InFlight, now: number): State {
   const known = state.inflight.find((each) => isSame(each, intent));
   if (known !== undefined && known.by !== intent.by && known.phase === 'Patched') {
     return state;
   }
   const others = state.inflight.filter((each) => each !== known);
   const { mends: _mends, ...made } = intent;
-  return { ...withoutCandidate(state, intent), inflight: [...others, { ...made, phase: 'Patched' }] };
+  return {
+    ...withoutCandidate(state, intent),
+    inflight: [...others, { ...made, phase: 'Patched' }],
+    pacing: { ...state.pacing, lastPatchAt: now },
+  };
 }
 
 /** What is to be done with a candidate that is not restarted now. */

@@ -6,9 +6,8 @@ import { evaluate, type Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
 import { backoffMs } from '../state/pending.ts';
 import { counted, identityOf, passingMs, type Candidate, type InFlight } from '../state/state.ts';
-import { abandoned, isBegun, patched, putAside, type Aside } from './begin.ts';
+import { abandoned, isBegun, patched, putAside, sentWithinMs, type Aside } from './begin.ts';
 import { reasonAgainst } from './obstacle.ts';
-import { sentWithinMs } from './settle.ts';
 import { restartStep, stampOf } from './steps.ts';
 
 const tries = 3;
@@ -88,8 +87,8 @@ function asideFor({ kind, message }: Failure, { pod }: InFlight, now: number): A
   return kind === 'conflict' ? undefined : { block: { reason: `Denied: ${message.slice(0, 200)}` } };
 }
 
-async function confirm({ store, tell }: Pass, intent: InFlight, { verdict }: Finding): Promise<void> {
-  await store.update((state) => counted(patched(state, intent), `restarts_total{${intent.kind},triggered}`));
+async function confirm({ store, tell, now }: Pass, intent: InFlight, { verdict }: Finding): Promise<void> {
+  await store.update((state) => counted(patched(state, intent, now()), `restarts_total{${intent.kind},triggered}`));
   const [current, expected] = [verdict.pod?.proxy?.image ?? 'none', verdict.expected?.image ?? 'none'];
   const what = intent.pod === undefined ? 'restarted' : `evicted pod ${intent.pod.name}`;
   await tell([

@@ -32,9 +32,6 @@ export type End =
 /** A patch that was not seen for so long was never sent. */
 const lostAfterMs = 30_000;
 
-/** Later than this no patch is sent for an intent: it may take its time, and must not arrive after it counts as lost. */
-export const sentWithinMs = 10_000;
-
 export function endOf(
   intent: InFlight,
   workload: Workload | undefined,
@@ -119,7 +116,7 @@ export function settled(
     case 'gone':
       return { state: rest, notices: [] };
     case 'adopted':
-      return { state: patched(state, known), notices: [] };
+      return { state: patched(state, known, now), notices: [] };
     case 'undone':
       return { state: afterLostPatch(abandoned(state, known), known, now), notices: [] };
     case 'reverted':
