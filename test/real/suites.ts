@@ -27,6 +27,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   'freeze-rights': api,
   'istio-rollout': [...whole, 'istiod'],
   'istio-rollout-cases': [...whole, 'istiod'],
+  'istio-rollout-deaths': [...whole, 'istiod'],
   'istio-rollout-planes': [...whole, 'istiod'],
   'istio-rollout-policy': api,
   'istio-rollout-rest': [...api, 'istiod'],
