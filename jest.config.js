@@ -4,6 +4,7 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/real/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^fast-check$': '<rootDir>/test/fast-check.ts' },
   transform: { '\\.ts$': '<rootDir>/test/transform.js' },
   restoreMocks: true,
   testTimeout: 300_000, // only to end what hangs: on a busy machine anything may take ten times as long
