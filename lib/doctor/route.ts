@@ -1,15 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { Context, Definition, Permission, Route } from '../function/define.ts';
 import { perInstance } from '../function/memory.ts';
-import type { Kube } from '../kube/client.ts';
-import { selfSubjectAccessReviews } from '../kube/resource.ts';
 import { standardScaling } from '../manifests/service.ts';
 import type { FunctionSettings } from '../settings.ts';
-import { inParallel } from '../work/in-parallel.ts';
 import { isHealthy, tableOf, type Finding, type Found } from './finding.ts';
-import { orRefusal } from './look.ts';
+import { checkOwnRights } from './own-rights.ts';
 import { examinePulse, vitalsOf } from './pulse.ts';
-import { examineRights, questionsOf, width, type Question } from './rights.ts';
 import { checkWebhooks } from './webhooks.ts';
 
 /** The process that looks at itself. */
@@ -59,7 +55,7 @@ async function examineSelf<C>({ definition, role, registry }: Self<C>, context: 
   const permissions = definition.permissions?.(config, context) ?? [];
   const admit = definition.admit?.(config, context) ?? [];
   const found = await Promise.all([
-    checkRights(permissions.filter(isFor(role)), { kube, namespace }),
+    checkOwnRights(permissions.filter(isFor(role)), { kube, namespace }),
     checkWebhooks({ name, admit, config }, { kube, namespace, now: now() }),
     role === 'admission' ? Promise.resolve([]) : checkPulse(definition, { registry, now: now() }),
   ]);
@@ -87,22 +83,3 @@ const beyondSight: Found = {
   message: 'a function has no right to look at them',
   fix: 'npx kube-reflex doctor, as somebody who may',
 };
-
-async function checkRights(
-  permissions: readonly Permission[],
-  { kube, namespace }: { readonly kube: Kube; readonly namespace: string },
-): Promise<Found[]> {
-  const account = 'this account';
-  return orRefusal(`rights of ${account}`, async () => {
-    const questions = questionsOf(permissions, namespace);
-    return [examineRights(account, await inParallel(width, questions, (question) => ask(question, kube)))];
-  });
-}
-
-async function ask(question: Question, kube: Kube): Promise<readonly [Question, boolean]> {
-  const { status } = await kube.ask(selfSubjectAccessReviews, {
-    metadata: {},
-    spec: { resourceAttributes: question },
-  });
-  return [question, status?.allowed === true];
-}

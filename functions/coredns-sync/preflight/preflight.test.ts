@@ -42,6 +42,23 @@ describe('preflight', () => {
     expect(JSON.parse(world.state()?.data?.['preflight'] ?? '[]')).toEqual(checks);
   });
 
+  it('knows its rights in a dry run too, which writes nothing', async () => {
+    await open({ DRY_RUN: 'true' });
+
+    expect(await checkOf('rights')).toMatchObject({ status: 'ok' });
+  });
+
+  it('asks for every right by itself: of each name, in each namespace, and not again at once', async () => {
+    await open({ WATCH_NAMESPACES: 'a,b' });
+    await checkOf('rights');
+    const reviews = world.calls.filter(({ resource }) => resource.startsWith('selfsubjectaccessreviews'));
+    await checkOf('rights');
+
+    expect(reviews.length).toBeGreaterThan(128 * 3);
+    expect(await checkOf('rights')).toMatchObject({ message: `all ${reviews.length} granted` });
+    expect(world.calls.filter(({ resource }) => resource.startsWith('selfsubjectaccessreviews'))).toEqual(reviews);
+  });
+
   it('tells a kind that is missing from one that is served in other versions', async () => {
     await open({ INGRESSROUTE_TARGET_CNAME: 'traefik.infra.svc.cluster.local' });
     const missing = await checkOf('source IngressRoute');

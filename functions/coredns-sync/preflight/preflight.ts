@@ -1,7 +1,8 @@
 import type { Context, Reply } from '../../../lib/function/define.ts';
+import { checkOwnRights } from '../../../lib/doctor/own-rights.ts';
 import { asFailure } from '../../../lib/function/failure.ts';
+import { perInstance } from '../../../lib/function/memory.ts';
 import { configMaps, type CustomResourceDefinition, type Resource } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
 import { instanceLabel } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { obstacle, observeDns, type Dns } from '../integration/dns.ts';
@@ -42,7 +43,7 @@ async function preflight(context: Context<Config>): Promise<readonly Check[]> {
     await checkOwner(context, policy),
     await checkNeighbours(context, policy, dns),
     ...(await Promise.all(sourcesOf(policy).map((source) => checkSource(context, policy, source)))),
-    ...(await checkRights(context)),
+    await checkRights(context),
   ];
 }
 
@@ -132,40 +133,23 @@ function lackOf(definition: CustomResourceDefinition | undefined, resource: Reso
     : `CustomResourceDefinition ${name} serves ${served.join(', ')}, not ${resource.version}`;
 }
 
-interface AccessReview extends KubeObject {
-  readonly status?: { readonly allowed?: boolean };
+/** Senders are unknown, and each right costs a call: whoever asks often gets the same answer. */
+const freshMs = 15_000;
+
+const rightsOf = perInstance<{ at: number; check: Promise<Check> | undefined }>(() => ({ at: 0, check: undefined }));
+
+function checkRights(context: Context<Config>): Promise<Check> {
+  const known = rightsOf(context);
+  const now = context.now().getTime();
+  if (known.check === undefined || now - known.at >= freshMs) {
+    known.at = now;
+    known.check = askForRights(context);
+    known.check.catch(() => (known.check = undefined));
+  }
+  return known.check;
 }
 
-const accessReviews: Resource<AccessReview> = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  kind: 'SelfSubjectAccessReview',
-  plural: 'selfsubjectaccessreviews',
-  namespaced: false,
-};
-
-async function checkRights({ kube, config, namespace: own }: Context<Config>): Promise<readonly Check[]> {
-  const asked = permissionsOf(config).flatMap(({ groups, resources, verbs, names = [undefined], scope }) => {
-    const namespaces = scope === 'cluster' ? [undefined] : scope === 'own' ? [own] : scope.namespaces;
-    return verbs.map((verb) => ({
-      verb,
-      group: groups[0],
-      resource: resources[0],
-      name: names[0],
-      namespace: namespaces[0],
-    }));
-  });
-  const denied: string[] = [];
-  for (const attributes of asked) {
-    const object = { spec: { resourceAttributes: attributes } } as KubeObject;
-    const [outcome] = await kube.run({ steps: [{ do: 'create', resource: accessReviews, object, why: 'preflight' }] });
-    const { status } = (outcome?.object ?? {}) as AccessReview;
-    const what = `${attributes.verb} ${attributes.resource ?? ''} in ${attributes.namespace ?? 'the cluster'}`;
-    denied.push(...(status?.allowed === true ? [] : [what]));
-  }
-  return [
-    denied.length === 0
-      ? { check: 'rights', status: 'ok', message: `${asked.length} rights granted` }
-      : { check: 'rights', status: 'error', message: `missing: ${denied.join(', ')}` },
-  ];
+async function askForRights(context: Context<Config>): Promise<Check> {
+  const [found] = await checkOwnRights(permissionsOf(context.config), context);
+  return { check: 'rights', status: found?.state === 'ok' ? 'ok' : 'error', message: found?.message ?? '' };
 }
