@@ -5,7 +5,15 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { ingresses, type ConfigMap, type Ingress } from '../../../lib/kube/resource.ts';
 import type { Running } from '../../../lib/main.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
-import { lineOf, openWorld, until, type Environment, type World } from '../../../test/coredns-sync/world.ts';
+import {
+  editRules,
+  lineOf,
+  openWorld,
+  rulesName,
+  until,
+  type Environment,
+  type World,
+} from '../../../test/coredns-sync/world.ts';
 import { startProcess, type FunctionProcess } from '../../../test/process.ts';
 import { binaryEvent, send } from '../../../test/http.ts';
 import { turnedClock, type TurnedClock } from '../../../test/sandbox/turned-clock.ts';
@@ -101,6 +109,25 @@ describe('bursts', () => {
 
     expect(await firstFlush(to)).toBe('deferred');
     expect(lines()).toHaveLength(3);
+  });
+
+  it('somebody who undoes the rules as soon as they are written does not make them be written any faster', async () => {
+    const { clock, to } = await almostDue();
+    const { sandbox, lines, calls, state } = world;
+    const edited = { kind: 'ConfigMap', apiVersion: 'v1', namespace: 'kube-system', to };
+    const before = calls.length;
+    for (let turn = 0; turn < 3; turn += 1) {
+      await editRules(sandbox, ({ data }) => Object.assign(data ?? {}, { 'dynamic.server': `# ${turn}\n` }));
+      expect(await world.tell('update', rulesName, edited)).toBe(204);
+    }
+    const between = calls.slice(before).map(({ verb }) => verb);
+
+    expect(lines()).toEqual([]);
+    expect(between).not.toContain('list');
+    expect(between.filter((verb) => verb === 'patch')).toEqual(['patch']); // the mark
+    clock.turn(1_000);
+    await until(() => lines().length === 1);
+    await until(() => Object.keys(owed(state())).length === 0);
   });
 
   it('a process that ends in order writes what it owes', async () => {

@@ -1,9 +1,9 @@
 import type { Context, Wake } from '../../../lib/function/define.ts';
 import { asFailure } from '../../../lib/function/failure.ts';
 import type { Config } from '../config.ts';
-import { fullPass } from './full.ts';
+import { fullPass, lookAtEverything } from './full.ts';
 import { increment } from './increment.ts';
-import { memoryOf, orphanedAfterMs, type Memory } from '../state/memory.ts';
+import { isOwing, memoryOf, orphanedAfterMs, type Memory } from '../state/memory.ts';
 import { countPass } from '../metrics.ts';
 import { policyOf, type Policy } from '../policy.ts';
 import { startingOver } from './retry.ts';
@@ -21,7 +21,7 @@ export async function syncObjects(context: Context<Config>, { subjects }: Wake):
     return;
   }
   const memory = memoryOf(context);
-  if (memory.markedAt !== undefined && (memory.flushing || memory.waiting.size > 0)) {
+  if (memory.markedAt !== undefined && (memory.flushing || isOwing(memory))) {
     await owe(context, refs, context.config.MIN_WRITE_INTERVAL_MS);
     return;
   }
@@ -31,8 +31,19 @@ export async function syncObjects(context: Context<Config>, { subjects }: Wake):
   }
 }
 
+/** Rules must be looked at as a whole. Who undoes what we write, again and again, does not make us write any faster. */
+export async function lookAgainIn(context: Context<Config>, waitMs: number): Promise<void> {
+  if (waitMs === 0) {
+    await lookAtEverything(context);
+    return;
+  }
+  memoryOf(context).everythingWaits = true;
+  await owe(context, [], waitMs);
+}
+
 interface Settling {
   readonly refs: readonly SourceRef[];
+  readonly everything?: boolean;
   readonly kind: 'increment' | 'flush';
   readonly force?: boolean;
 }
@@ -41,10 +52,12 @@ interface Settling {
 async function settle(
   context: Context<Config>,
   policy: Policy,
-  { refs, kind, force = false }: Settling,
+  { refs, everything = false, kind, force = false }: Settling,
 ): Promise<number> {
   try {
-    const progress = await startingOver(context, () => increment(context, policy, refs, { force }));
+    const progress = everything
+      ? 'rebuild'
+      : await startingOver(context, () => increment(context, policy, refs, { force }));
     if (progress === 'rebuild') {
       // By itself: half a full pass makes the index look as if there were nothing left to do.
       await startingOver(context, () => fullPass(context, policy));
@@ -89,11 +102,13 @@ function plan(context: Context<Config>, waitMs: number): void {
 async function flush(context: Context<Config>, force: boolean): Promise<void> {
   const memory = memoryOf(context);
   const refs = [...memory.waiting.values()];
+  const everything = memory.everythingWaits;
   memory.waiting.clear();
+  memory.everythingWaits = false;
   memory.flushAt = undefined;
   memory.flushing = true;
   try {
-    const wait = await settle(context, policyOf(context.config), { refs, kind: 'flush', force });
+    const wait = await settle(context, policyOf(context.config), { refs, everything, kind: 'flush', force });
     if (wait > 0) {
       enqueue(context, refs);
       plan(context, wait);
@@ -102,6 +117,7 @@ async function flush(context: Context<Config>, force: boolean): Promise<void> {
     await startingOver(context, () => unmark(context));
   } catch (error) {
     enqueue(context, refs);
+    memory.everythingWaits ||= everything;
     throw error; // the timetable tries again
   } finally {
     memory.flushing = false;
@@ -125,13 +141,13 @@ async function mark(context: Context<Config>): Promise<void> {
 /** Only while nothing waits: who answered an event meanwhile counts on the mark. */
 async function unmark(context: Context<Config>): Promise<void> {
   const memory = memoryOf(context);
-  if (memory.waiting.size > 0) {
+  if (isOwing(memory)) {
     return;
   }
   memory.markedAt = undefined; // from here on whoever owes marks anew, and makes this write fail
   const state = await readState(context);
   const { [memory.id]: _mine, ...others } = state.owed;
-  if (memory.waiting.size === 0) {
+  if (!isOwing(memory)) {
     await writeState(context, state, { owed: others });
   }
 }

@@ -1,14 +1,15 @@
 import type { Context, Wake } from '../../../lib/function/define.ts';
 import type { Config } from '../config.ts';
-import { lookAtEverything } from './full.ts';
 import { policyOf } from '../policy.ts';
+import { untilDue } from '../shard/plan.ts';
 import { shardName } from '../shard/shard.ts';
 import { readState } from '../state/state.ts';
 import { readShards, upTo } from '../state/store.ts';
+import { lookAgainIn } from './sync.ts';
 
 /**
  * A rules ConfigMap changed. Mostly it was us: then its hash says so and nothing more is read. Whatever somebody else made of
- * it is undone, and what is gone comes back.
+ * it is undone, no sooner than rules may be written again, and what is gone comes back at once.
  */
 export async function checkRules(context: Context<Config>, { subjects }: Wake): Promise<void> {
   const policy = policyOf(context.config);
@@ -21,6 +22,7 @@ export async function checkRules(context: Context<Config>, { subjects }: Wake): 
   }
   const { layout, cleaning } = await readState(context);
   if (!cleaning && suspects.some(({ index }) => index < layout.shards)) {
-    await lookAtEverything(context);
+    const now = context.kube.serverTime() ?? context.now();
+    await lookAgainIn(context, untilDue(suspects, context.config.MIN_WRITE_INTERVAL_MS, now));
   }
 }

@@ -75,11 +75,19 @@ export function replaceClaims(
   return plans;
 }
 
-/** How long until every shard with other rules may be written again, by the clock of the API server. */
+/** How long until every shard with other rules may be written again. */
 export function waitMs(plans: readonly ShardPlan[], intervalMs: number, now: Date): number {
-  const due = plans
-    .filter((plan) => plan.changesRules)
-    .map(({ shard }) => (changedAt(shard)?.getTime() ?? -Infinity) + intervalMs - now.getTime());
+  const changed = plans.filter((plan) => plan.changesRules);
+  return untilDue(
+    changed.map(({ shard }) => shard),
+    intervalMs,
+    now,
+  );
+}
+
+/** How long until all of them may be written again, by the clock of the API server. */
+export function untilDue(shards: readonly Shard[], intervalMs: number, now: Date): number {
+  const due = shards.map((shard) => (changedAt(shard)?.getTime() ?? -Infinity) + intervalMs - now.getTime());
   // A stamp from the future is none of ours: it must not stop anything for longer than an interval.
   return Math.min(Math.max(0, ...due), intervalMs);
 }

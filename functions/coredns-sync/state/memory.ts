@@ -14,6 +14,8 @@ export interface Memory {
   started: boolean;
   /** Objects whose events were answered and whose rules are not written yet. */
   readonly waiting: Map<string, SourceRef>;
+  /** The same of everything: somebody edited rules that were written a moment ago. */
+  everythingWaits: boolean;
   /** When the state was last told that this process owes work, by its own clock; undefined when it owes nothing. */
   markedAt: number | undefined;
   /** When what waits is to be written; whoever joins it changes nothing about that. */
@@ -21,6 +23,11 @@ export interface Memory {
   flushing: boolean;
   /** Hosts that were written for an object by a run that then failed: its record may not tell of them. */
   readonly unsettled: Map<string, ReadonlySet<string>>;
+}
+
+/** Has it answered for what is not done yet? */
+export function isOwing({ waiting, everythingWaits }: Memory): boolean {
+  return everythingWaits || waiting.size > 0;
 }
 
 /** A mark of a process that has not been renewed for so long is that of a dead one, once a full pass has done its work. */
@@ -55,6 +62,7 @@ export const memoryOf = perInstance<Memory>(() => ({
   known: undefined,
   started: false,
   waiting: new Map(),
+  everythingWaits: false,
   markedAt: undefined,
   flushAt: undefined,
   flushing: false,
