@@ -47,11 +47,7 @@ describe('freeze-check and the real API server', () => {
     await site[Symbol.asyncDispose]();
   });
 
-  afterEach(async () => {
-    for (const plural of ['changefreezes', 'maintenancewindows', 'freezeexceptions']) {
-      await site.client.call('DELETE', `${policies}/${plural}`);
-    }
-  });
+  afterEach(() => site.removePolicies());
 
   async function make(name: string, fields: object = {}, place = deployments): Promise<Body> {
     return expectCode(201, await create(name, fields, place));

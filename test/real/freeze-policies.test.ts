@@ -29,11 +29,7 @@ describe('policies on the real API server', () => {
     await site[Symbol.asyncDispose]();
   });
 
-  afterEach(async () => {
-    for (const plural of ['changefreezes', 'maintenancewindows', 'freezeexceptions']) {
-      await site.client.call('DELETE', `${policies}/${plural}`);
-    }
-  });
+  afterEach(() => site.removePolicies());
 
   it('FC-72 keeps the status as kubectl get shows it, and tells each turn once', async () => {
     await site.freeze('shown');

@@ -33,6 +33,8 @@ export interface FreezeSite extends AsyncDisposable {
   readonly merge: (path: string, body: object, person?: Person) => Promise<Reply>;
   readonly freeze: (name: string, spec?: object) => Promise<Body>;
   readonly remove: (path: string) => Promise<void>;
+  /** Removes all of them, of every kind. */
+  readonly removePolicies: () => Promise<void>;
   readonly startWebhook: (environment?: Settings) => Promise<RealFunction>;
   readonly startEvents: (port: number, options?: EventsOptions) => Promise<RealFunction>;
   readonly tick: (events: RealFunction) => Promise<number>;
@@ -75,6 +77,11 @@ export async function openFreezeSite({ parts }: Pick<ClusterOptions, 'parts'> = 
       expectCode(201, await client.call('POST', `${policies}/changefreezes`, { body: freezeNamed(name, spec) })),
     remove: async (path) => {
       expectCode(200, await client.call('DELETE', path));
+    },
+    removePolicies: async () => {
+      for (const plural of ['changefreezes', 'maintenancewindows', 'freezeexceptions']) {
+        await client.call('DELETE', `${policies}/${plural}`);
+      }
     },
     startWebhook: (environment = {}) =>
       startFunction(cluster, shipped, {

@@ -27,6 +27,8 @@ export function commandOf(
   const [container] = pod.spec?.containers ?? [];
   const { hostname, port } = new URL(cluster.access.url);
   const { flags, environment } = launch({ compileCache: join(app, 'cache') });
+  const given = Object.fromEntries((container?.env ?? []).map(({ name, value = '' }) => [name, value]));
+  const options = [given['NODE_OPTIONS'], `--require ${join(import.meta.dirname, 'pod.cjs')}`];
   const here = { mounts: mountsOf(pod, cluster), ports, routes };
   return {
     name: pod.metadata?.name ?? '',
@@ -34,9 +36,9 @@ export function commandOf(
     args: [...flags, join(app, 'kube-reflex.cjs'), ...(container?.args ?? [])],
     env: {
       ...environment,
-      ...Object.fromEntries((container?.env ?? []).map(({ name, value = '' }) => [name, value])),
+      ...given,
       ...{ KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
-      ...{ NODE_OPTIONS: `--require ${join(import.meta.dirname, 'pod.cjs')}`, POD_HERE: JSON.stringify(here) },
+      ...{ NODE_OPTIONS: options.join(' ').trim(), POD_HERE: JSON.stringify(here) },
     },
   };
 }
