@@ -2,7 +2,8 @@ import type { Context } from '../../lib/function/define.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import { parseImage } from './drift/image.ts';
-import { countsOf, type Row } from './render.ts';
+import { countsOf } from './render.ts';
+import type { Rows } from './rows.ts';
 import type { Scan } from './scan/scan.ts';
 import type { State } from './state/state.ts';
 
@@ -20,7 +21,7 @@ const totals: Readonly<Record<string, { readonly help: string; readonly labels: 
 export function publish(
   context: Context<Config>,
   state: State,
-  { rows, scan }: { readonly rows: readonly Row[]; readonly scan: Scan | undefined },
+  { rows, scan }: { readonly rows: Rows; readonly scan: Scan | undefined },
 ): void {
   const { metrics } = context;
   publishTotals(context, state);
@@ -28,7 +29,8 @@ export function publish(
   for (const [name, count] of Object.entries({ ...countsOf(state), ...scannedCounts(scan, rows) })) {
     workloads.set(count, { state: name });
   }
-  const omitted = metrics.gauge('omitted', 'What the state had no room for.', ['what']);
+  const omitted = metrics.gauge('omitted', 'What the ConfigMaps had no room for.', ['what']);
+  omitted.set(rows.omitted, { what: 'workloads' });
   for (const what of ['blocked', 'namespaces', 'queue', 'verified'] as const) {
     omitted.set(state.omitted[what] ?? 0, { what });
   }
@@ -60,12 +62,12 @@ function publishTotals(context: Context<Config>, { counters }: State): void {
 }
 
 /** What only a full scan can tell. */
-function scannedCounts(scan: Scan | undefined, rows: readonly Row[]): Readonly<Record<string, number>> {
+function scannedCounts(scan: Scan | undefined, { rows, omitted }: Rows): Readonly<Record<string, number>> {
   if (scan === undefined || scan.namespaces !== undefined) {
     return {};
   }
   const current = scan.findings.filter(({ verdict }) => verdict.code === 'Current' || verdict.code === 'Fresh');
-  return { current: current.length, reported: rows.length };
+  return { current: current.length, reported: rows.length + omitted };
 }
 
 /** More tags than any mesh has; what is beyond counts as one. */

@@ -1,20 +1,6 @@
 import { formatInstant } from '../../lib/time/instant.ts';
-import { quietCodes, type Code } from './scan/code.ts';
-import type { Scan } from './scan/scan.ts';
+import type { Row, Rows } from './rows.ts';
 import type { Omitted, State, Wait } from './state/state.ts';
-
-/** A workload, or a pod without one, that is worth a line. */
-export interface Row {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly code: string;
-  readonly detail?: string;
-  readonly revision?: string;
-  readonly current?: string;
-  readonly expected?: string;
-}
 
 /** The same with what has become of it since the scan. */
 export interface StatusRow extends Row {
@@ -28,8 +14,8 @@ export interface Status {
   readonly paused?: string;
   readonly pending?: { readonly reasons: readonly string[]; readonly lastError?: string };
   readonly counts: Readonly<Record<WorkloadState, number>>;
-  /** What the state had no room for; it comes back as soon as there is. */
-  readonly omitted?: Omitted;
+  /** What the ConfigMaps had no room for; it comes back as soon as there is. */
+  readonly omitted?: Omitted & { readonly workloads?: number };
   readonly lastScanAt?: string;
   readonly nextActionAt?: string;
   readonly workloads: readonly StatusRow[];
@@ -37,72 +23,10 @@ export interface Status {
 
 export type WorkloadState = 'outdated' | 'queued' | 'inflight' | 'failed' | 'blocked';
 
-/** As many as a ConfigMap surely holds. */
-const mostRows = 2000;
-const longestDetail = 200;
-
-/** The rows after a scan: those of the scanned namespaces are new. */
-export function rowsOf(before: readonly Row[], { namespaces, findings, strays }: Scan): readonly Row[] {
-  const kept = before.filter(({ namespace }) => namespaces?.includes(namespace) === false);
-  const told = new Map(before.map((row) => [`${row.uid} ${row.code}`, row]));
-  const found = findings
-    .filter(({ verdict }) => !quietCodes.has(verdict.code))
-    .map(({ staffed: { workload }, verdict }) => {
-      const known = verdict.isKnown === true ? told.get(`${workload.uid} ${verdict.code}`) : undefined;
-      return (
-        known ??
-        rowOf(workload, verdict.code, {
-          detail: verdict.detail?.slice(0, longestDetail),
-          revision: verdict.revision,
-          current: verdict.pod?.proxy?.image,
-          expected: verdict.expected?.image,
-        })
-      );
-    });
-  const lonely = strays
-    .filter(({ pod, code }) => pod.proxy !== undefined && code !== 'OwnerGone')
-    .map(({ pod, code }) =>
-      rowOf({ kind: 'Pod', ...pod }, code, {
-        detail: pod.owner?.kind,
-        revision: pod.proxy?.revision,
-        current: pod.proxy?.image,
-      }),
-    );
-  return [...kept, ...found, ...lonely].sort(byPlace).slice(0, mostRows);
-}
-
-function rowOf(
-  { kind, namespace, name, uid }: Pick<Row, 'kind' | 'namespace' | 'name' | 'uid'>,
-  code: Code,
-  about: Readonly<Partial<Record<'detail' | 'revision' | 'current' | 'expected', string | undefined>>>,
-): Row {
-  const given = Object.entries(about).filter(([, value]) => value !== undefined);
-  return { kind, namespace, name, uid, code, ...Object.fromEntries(given) };
-}
-
-function byPlace(a: Row, b: Row): number {
-  const [left, right] = [a, b].map(({ namespace, name, kind }) => `${namespace}/${name}/${kind}`) as [string, string];
-  return left < right ? -1 : 1;
-}
-
-export function renderRows(rows: readonly Row[]): string {
-  return rows.map((row) => JSON.stringify(row)).join('\n');
-}
-
-export function parseRows(text: string | undefined): readonly Row[] {
-  try {
-    return (text ?? '')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Row);
-  } catch {
-    return [];
-  }
-}
-
 /** What is known of all workloads, with what has become of them since the scan. */
-export function renderStatus(state: State, rows: readonly Row[]): Status {
-  const { pacing, pending, omitted } = state;
+export function renderStatus(state: State, { rows, omitted: unlisted }: Rows): Status {
+  const { pacing, pending } = state;
+  const omitted = { ...state.omitted, ...(unlisted > 0 && { workloads: unlisted }) };
   const workloads = rows.map((row) => ({ ...row, ...phaseOf(state, row) }));
   const next = nextActionOf(state);
   return {

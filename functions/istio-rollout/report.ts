@@ -4,7 +4,8 @@ import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
 import { publish } from './metrics.ts';
 import { statusName } from './names.ts';
 import type { Pass } from './pass.ts';
-import { parseRows, renderRows, renderStatus, rowsOf, type Row, type Status } from './render.ts';
+import { renderStatus, type Status } from './render.ts';
+import { parseRows, renderRows, rowsOf, type Rows } from './rows.ts';
 import type { Scan } from './scan/scan.ts';
 import type { State } from './state/state.ts';
 
@@ -13,7 +14,7 @@ export async function report({ context, store }: Pass, scan: Scan | undefined): 
   const { kube, namespace } = context;
   const state = store.state();
   const known = await kube.get(configMaps, { namespace, name: statusName });
-  const before = parseRows(known?.data?.['workloads']);
+  const before = parseRows(known?.data);
   const rows = scan === undefined ? before : rowsOf(before, scan);
   const step = statusStep(known, { namespace, state, rows });
   await kube.run({ steps: step === undefined ? [] : [step] }).catch(ignoreConflict);
@@ -29,10 +30,10 @@ function ignoreConflict(error: unknown): void {
 
 function statusStep(
   known: ConfigMap | undefined,
-  { namespace, state, rows }: { readonly namespace: string; readonly state: State; readonly rows: readonly Row[] },
+  { namespace, state, rows }: { readonly namespace: string; readonly state: State; readonly rows: Rows },
 ): Step | undefined {
   const { nextActionAt: _volatile, lastScanAt: _stamp, workloads: _rows, ...summary } = renderStatus(state, rows);
-  const data = { summary: JSON.stringify(summary), workloads: renderRows(rows) };
+  const data = { summary: JSON.stringify(summary), ...renderRows(rows) };
   const why = 'status';
   if (known === undefined) {
     return {
@@ -51,5 +52,5 @@ function statusStep(
 export async function readStatus({ context, store }: Pick<Pass, 'context' | 'store'>): Promise<Status> {
   const { kube, namespace } = context;
   const known = await kube.get(configMaps, { namespace, name: statusName });
-  return renderStatus(store.state(), parseRows(known?.data?.['workloads']));
+  return renderStatus(store.state(), parseRows(known?.data));
 }

@@ -5,7 +5,8 @@ import { configMaps, mutatingWebhooks, namespaces, type ConfigMap } from '../../
 import type { AdmissionReview } from '../../../lib/review/review.ts';
 import type { InternalApi } from '../../../lib/sandbox/internal.ts';
 import { stateName, statusName } from '../names.ts';
-import { parseRows, renderStatus, type Status } from '../render.ts';
+import { renderStatus, type Status } from '../render.ts';
+import { parseRows } from '../rows.ts';
 import { decode } from '../state/codec.ts';
 import { injection, type Proxy } from './inject.ts';
 import { injectorConfigMap, revisionWebhooks } from './istio.ts';
@@ -52,7 +53,7 @@ function statusIn(api: InternalApi, namespace: string | undefined): Status {
     const { data = {} } = (api.get(configMaps, name, namespace) ?? {}) as ConfigMap;
     return data;
   });
-  return renderStatus(decode({ data: state ?? {}, parts: [] }), parseRows(status?.['workloads']));
+  return renderStatus(decode({ data: state ?? {}, parts: [] }), parseRows(status));
 }
 
 interface Listening {

@@ -1,24 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseConfig } from '../../../lib/function/config.ts';
-import { Config } from '../config.ts';
 import { withTrigger } from '../state/pending.ts';
 import { emptyState, type Blocked, type Candidate, type Pending, type State } from '../state/state.ts';
+import { config, scanOf } from '../testing/scan.ts';
 import type { Code } from './code.ts';
 import { mergeScan } from './merge.ts';
 import type { Scan } from './scan.ts';
 import { workloadOf } from './workload.ts';
 
-const config = parseConfig(Config, {});
-const mesh = { controlPlanes: {}, meshConfigs: {}, webhooks: {}, namespaces: {} };
-const scan: Scan = {
-  knowledge: { config, mesh, state: emptyState, configFingerprint: '', settings: '', verified: new Map() },
-  namespaces: ['shop'],
-  findings: [],
-  strays: [],
-  unreadable: [],
-  stale: new Set(),
-  confirmed: new Map(),
-};
+const scan: Scan = { ...scanOf([]), namespaces: ['shop'] };
 
 function triggered(at: number): State {
   return withTrigger(emptyState, { reasons: ['ConfigMap'], delayMs: 0 }, at, config);
