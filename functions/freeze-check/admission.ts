@@ -1,12 +1,12 @@
 import type { Context, Verdict } from '../../lib/function/define.ts';
 import { monotonicMs } from '../../lib/monotonic.ts';
 import type { AdmissionRequest } from '../../lib/review/review.ts';
-import { clearAfter } from './clearing.ts';
 import type { Config } from './config.ts';
 import { headline } from './decide.ts';
 import { judge, type Judged, type Judgement } from './judge.ts';
 import { announcement, refusal, syncRefusal, title, wouldRefuse } from './message.ts';
 import { record } from './record.ts';
+import { currentClearing } from './snapshot.ts';
 
 /** Answers a review about a workload. */
 export async function admitWorkload(request: AdmissionRequest, context: Context<Config>): Promise<Verdict> {
@@ -32,7 +32,8 @@ function verdictOf(judgement: Judgement, request: AdmissionRequest, context: Con
   }
 }
 
-function answer(judged: Judged, { userInfo }: AdmissionRequest, { config }: Context<Config>): Verdict {
+function answer(judged: Judged, { userInfo }: AdmissionRequest, context: Context<Config>): Verdict {
+  const { config } = context;
   const { decision, question, bypassReason } = judged;
   const { objections, exception } = decision;
   const warnings = warningsOf(judged);
@@ -55,9 +56,10 @@ function answer(judged: Judged, { userInfo }: AdmissionRequest, { config }: Cont
     return { allow: true, warnings, auditAnnotations: { decision: 'break-glass', ...about, reason: bypassReason } };
   }
   const isSync = userInfo.groups?.some((group) => config.GITOPS_GROUPS.includes(group)) ?? false;
+  const clear = currentClearing(context);
   return {
     allow: false,
-    message: isSync ? syncRefusal(objection) : refusal(objection, clearAfter(decision.enforced, question.now)),
+    message: isSync ? syncRefusal(objection) : refusal(objection, clear(decision.enforced, question.now)),
     causes: objections.map(({ rule }) => ({
       reason: rule.kind,
       field: rule.name,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { classify } from './change.ts';
-import { clearAfter } from './clearing.ts';
+import { createClearing } from './clearing.ts';
 import { decide, headline, type Question } from './decide.ts';
 import { actions, type ChangeFreezeSpec, type MaintenanceWindowSpec } from './policy.ts';
 import { readFreeze, readMaintenanceWindow, type Rule } from './rule.ts';
@@ -44,7 +44,7 @@ describe('a decision', () => {
       fc.property(freezes, (spans) => {
         const read = spans.map(([from, to], index) => freeze(`f${index}`, from, to));
         const { objections } = decide(question, { rules: read, exceptions: [] }, 0);
-        const clear = clearAfter(read, now);
+        const clear = createClearing()(read, now);
         function isDenied(at: number): boolean {
           return spans.some(([from, to]) => Date.parse(from) <= at && at < Date.parse(to));
         }
@@ -59,7 +59,7 @@ describe('a decision', () => {
   it('gives up on policies that take turns for ever', () => {
     const never = [windows('early', '0 1 * * *', '6h'), windows('late', '0 13 * * *', '6h')];
 
-    expect(clearAfter(never, now)).toBeUndefined();
+    expect(createClearing()(never, now)).toBeUndefined();
   });
 
   it('names of two with one name and one end the freeze', () => {

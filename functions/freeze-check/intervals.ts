@@ -13,13 +13,13 @@ export interface Phase {
 /** Something that is on during intervals of time. Whatever knows such intervals, a calendar say, can drive a policy. */
 export type Intervals = (now: number) => Phase;
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** How far to look for a start: past the rarest date, a leap day. */
 const sightMs = 5 * 366 * dayMs;
 
 /** How far to follow a state that goes on and on. */
-const patienceMs = 400 * dayMs;
+export const patienceMs = 400 * dayMs;
 
 export function always(): Phase {
   return { on: true, from: -Infinity, until: Infinity };

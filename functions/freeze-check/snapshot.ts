@@ -3,6 +3,7 @@ import { Failure } from '../../lib/function/failure.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import { namespaces, type Namespace, type Resource } from '../../lib/kube/resource.ts';
 import { monotonicMs } from '../../lib/monotonic.ts';
+import { createClearing, type Clearing } from './clearing.ts';
 import type { Config } from './config.ts';
 import { readException } from './exception.ts';
 import { malformation } from './kinds/conform.ts';
@@ -18,6 +19,7 @@ interface Snapshot {
   readonly namespaces: Map<string, Shared<Namespace | undefined>>;
   /** Policies as they were last read, by uid: most stay the same from one reading to the next. */
   readonly read: Map<string, Versioned>;
+  readonly clearing: Clearing;
 }
 
 interface Versioned {
@@ -28,12 +30,22 @@ interface Versioned {
 /** Bounds the memory; names that nobody asks for any more are forgotten with the rest. */
 const mostNamespaces = 5_000;
 
-const snapshotOf = perInstance((): Snapshot => ({ policies: createShared(), namespaces: new Map(), read: new Map() }));
+const snapshotOf = perInstance((): Snapshot => ({
+  policies: createShared(),
+  namespaces: new Map(),
+  read: new Map(),
+  clearing: createClearing(),
+}));
 
 /** The policies, no older than the settings allow. Fails when freezes or windows can't be read. */
 export function currentPolicies(context: Context<Config>): Promise<Policies> {
   const { policies, read } = snapshotOf(context);
   return policies.get(() => readAll(context, read), monotonicMs(), context.config.POLICY_MAX_AGE);
+}
+
+/** When policies of the snapshot are clear. */
+export function currentClearing(context: Context<Config>): Clearing {
+  return snapshotOf(context).clearing;
 }
 
 /** Seconds since the policies at hand were read, if any are. */
@@ -84,7 +96,9 @@ async function readAll(context: Context<Config>, known: Map<string, Versioned>):
 
   function readOnce<T extends Policy, R>(read: (policy: T) => R): (policy: T) => R {
     return (policy) => {
-      const { uid = '', resourceVersion: version = '' } = policy.metadata ?? {};
+      const { uid = '', generation, resourceVersion = '' } = policy.metadata ?? {};
+      // The resource version moves with every status that we write.
+      const version = generation?.toString() ?? resourceVersion;
       const last = before.get(uid);
       const versioned = last?.version === version ? last : { version, read: read(policy) };
       known.set(uid, versioned);

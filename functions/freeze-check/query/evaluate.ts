@@ -1,7 +1,7 @@
 import type { Context } from '../../../lib/function/define.ts';
 import { cronJobs, daemonSets, deployments, statefulSets, type Resource } from '../../../lib/kube/resource.ts';
 import { formatInstant } from '../../../lib/time/instant.ts';
-import { clearAfter } from '../clearing.ts';
+import { createClearing, type Clearing } from '../clearing.ts';
 import type { Config } from '../config.ts';
 import { concerns, decide, type Objection, type Question } from '../decide.ts';
 import type { Exception } from '../exception.ts';
@@ -10,9 +10,10 @@ import { reasonOf } from '../message.ts';
 import type { Policies } from '../policies.ts';
 import type { Action, TargetKind } from '../policy.ts';
 import type { Rule } from '../rule.ts';
-import { currentNamespace, currentPolicies } from '../snapshot.ts';
+import { currentClearing, currentNamespace, currentPolicies } from '../snapshot.ts';
 import { coversPlace, type Labels } from '../target.ts';
 import type { Query } from './query.ts';
+import { withSupposed } from './supposed.ts';
 
 /** What the query API says. The fields up to `freezeEndTime` are those of kube-freeze-operator. */
 export interface Answer {
@@ -43,7 +44,7 @@ const resources: Readonly<Record<TargetKind, Resource>> = {
 /** Answers as admission would. Throws when the cluster can't be read. */
 export async function evaluate(query: Query, context: Context<Config>): Promise<Answer> {
   const { namespace, kind, action, user, groups, at = context.now().getTime() } = query;
-  const [place, policies, labels] = await Promise.all([
+  const [place, applied, labels] = await Promise.all([
     currentNamespace(context, namespace),
     currentPolicies(context),
     labelsOf(query, context),
@@ -59,9 +60,16 @@ export async function evaluate(query: Query, context: Context<Config>): Promise<
     groups,
     now: at,
   };
+  const [policies, clear] =
+    query.policies === undefined
+      ? [applied, currentClearing(context)]
+      : [withSupposed(applied, query.policies), createClearing()];
   const known = labels === undefined ? withoutSelectors(policies) : policies;
   const unknown = labels === undefined ? undeterminedOf(question, policies) : [];
-  return { ...answerOf(question, known), ...(unknown.length === 0 ? {} : { undetermined: unknown }) };
+  return {
+    ...answerOf(question, known, clear),
+    ...(unknown.length === 0 ? {} : { undetermined: unknown }),
+  };
 }
 
 /** As given, else of the workload of that name; `undefined` where neither tells. */
@@ -76,11 +84,11 @@ async function labelsOf(
   return workload === undefined ? undefined : (workload.metadata?.labels ?? {});
 }
 
-function answerOf(question: Question, policies: Policies): Answer {
+function answerOf(question: Question, policies: Policies, clear: Clearing): Answer {
   const { objections, exception, enforced } = decide(question, policies, 0);
   const [first] = objections;
   const allow = first === undefined || exception !== undefined;
-  const clearAt = allow ? undefined : clearAfter(enforced, question.now);
+  const clearAt = allow ? undefined : clear(enforced, question.now);
   const next = nextTransition(question, policies);
   return {
     allow,
