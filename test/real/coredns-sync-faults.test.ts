@@ -21,7 +21,7 @@ import { startKillingProxy, type Death, type KillingProxy } from './killing-prox
 import { pathOf } from './manifests.ts';
 import { followRules, type Followed } from './rules-watch.ts';
 
-const patience = 600_000;
+const patience = 1_200_000;
 const settings = {
   ...oracleSettings,
   ...{ ADOPT: 'true', COREDNS_AUTO_CONFIGURE: 'true', ALLOW_MASS_REMOVAL: 'true', MAX_HEALS_PER_HOUR: '1000' },
