@@ -15,8 +15,10 @@ import {
   openRolloutSite,
   rowOf,
   shipped,
+  statusOf,
   tell,
   tick,
+  toldOf,
   type RolloutSite,
 } from './istio-rollout-site.ts';
 import { proxyImage, startIstiod, type Istiod } from './istiod.ts';
@@ -55,6 +57,22 @@ const cases = {
   accepted: deployment('strange', 'accepted'),
 } as const satisfies Readonly<Record<string, Workload>>;
 
+/** What tells pods and rows of the status apart. */
+type Described = Pick<Workload, 'name'> & { readonly kind: string };
+
+const endlessJob = {
+  metadata: { name: 'endless' },
+  spec: {
+    template: {
+      metadata: {
+        labels: { app: 'endless', kind: 'Job' },
+        annotations: { 'sandbox.kube-reflex.dev/ready': 'never' },
+      },
+      spec: { restartPolicy: 'Never', containers: [{ name: 'app', image: 'app' }] },
+    },
+  },
+};
+
 /** Conditions end the waits; this is for a machine where nothing moves at all. */
 jest.setTimeout(600_000);
 
@@ -72,7 +90,7 @@ describe('one upgrade of a real istiod', () => {
     fn = await startFunction(cluster, shipped, { port: 0, environment: { ...settings, ...more } });
   }
 
-  async function codeOf(workload: Pick<Workload, 'name'> & { readonly kind: string }): Promise<string | undefined> {
+  async function codeOf(workload: Described): Promise<string | undefined> {
     return (await rowOf(fn, workload))?.code;
   }
 
@@ -89,7 +107,7 @@ describe('one upgrade of a real istiod', () => {
     return ((await generations(client)).get(identify(workload)) ?? 0) - (before.get(identify(workload)) ?? 0);
   }
 
-  async function podsOf({ kind, name }: Workload): Promise<readonly Pod[]> {
+  async function podsOf({ kind, name }: Described): Promise<readonly Pod[]> {
     return (await livePods(client)).filter(
       ({ metadata }) => metadata?.labels?.['app'] === name && metadata.labels['kind'] === kind,
     );
@@ -124,6 +142,9 @@ describe('one upgrade of a real istiod', () => {
     await createWorkloads(client, Object.values(cases));
     const bare = { metadata: { name: 'bare' }, spec: { containers: [{ name: 'app', image: 'app' }] } };
     expectCode(201, await client.call('POST', '/api/v1/namespaces/shop/pods', { body: bare }));
+    expectCode(201, await client.call('POST', '/apis/batch/v1/namespaces/shop/jobs', { body: endlessJob }));
+    const ofJob = { kind: 'Job', name: endlessJob.metadata.name };
+    await waitUntil('the Job has its pod', async () => (await podsOf(ofJob)).length === 1);
     await annotate(cases.wanted, { [`${annotation}/policy`]: 'auto' });
     await annotate(cases.windowed, { [`${annotation}/window`]: closedWindow() });
     await mergePatch(client, pathOfWorkload(cases.paused), { spec: { paused: true } });
@@ -190,7 +211,9 @@ describe('one upgrade of a real istiod', () => {
 
     expect(await codeOf(cases.onDelete)).toBe('OnDelete');
     expect(await codeOf({ kind: 'Pod', name: 'bare' })).toBe('Unmanaged');
+    expect((await statusOf(fn)).workloads.filter(({ code }) => code === 'Job')).toHaveLength(1);
     expect(await timesRestarted(cases.onDelete)).toBe(0);
+    expect(await toldOf(client, 'ManualRestartRequired')).toEqual([cases.onDelete.name]);
     expect(spec?.['restartAt']).toMatch(/^\d{4}-.*Z$/);
     expect(spec?.['template']).toEqual(argo.template);
   });

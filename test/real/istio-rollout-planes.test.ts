@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { pino } from 'pino';
 import type { Running } from '../../lib/main.ts';
 import type { Pod } from '../../lib/kube/resource.ts';
-import { expectCode } from '../contract/api/scratch.ts';
 import { injectedInto } from './injection-oracle.ts';
 import {
   eager,
@@ -12,6 +11,7 @@ import {
   startHere,
   stoppedClock,
   tick,
+  toldOf,
   type RolloutSite,
 } from './istio-rollout-site.ts';
 import { proxyImage, startIstiod, type Istiod, type Templates } from './istiod.ts';
@@ -156,9 +156,7 @@ describe('real control planes with moods', () => {
       code: 'ConfigInvalid',
       detail: expect.stringContaining('template "extra" not found'),
     });
-    const { items = [] } = expectCode(200, await site.client.call('GET', '/apis/events.k8s.io/v1/events'));
-    const told = items.filter(({ reason }) => reason === 'ConfigInvalid') as { regarding?: { name?: string } }[];
-    expect(told.map(({ regarding }) => regarding?.name)).toEqual(['bad']);
+    expect(await toldOf(site.client, 'ConfigInvalid')).toEqual(['bad']);
   });
 
   it('IR-19 broken values of one revision leave the other alone, and are told once', async () => {

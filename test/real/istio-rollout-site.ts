@@ -10,6 +10,7 @@ import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import type { Running } from '../../lib/main.ts';
 import { standardSite } from '../../lib/manifests/manifest.ts';
 import { createClient, type Client } from '../contract/api/client.ts';
+import { expectCode } from '../contract/api/scratch.ts';
 import { binaryEvent, send, startApp, type Event } from '../http.ts';
 import type { AuditEvent } from './audit.ts';
 import { startCluster, type Cluster } from './cluster.ts';
@@ -111,6 +112,15 @@ export async function rowOf(
   { kind, name }: Pick<Workload, 'name'> & { readonly kind: string },
 ): Promise<Status['workloads'][number] | undefined> {
   return (await statusOf(instance)).workloads.find((row) => row.kind === kind && row.name === name);
+}
+
+/** The names of what the Events with this reason are about, one for each Event. */
+export async function toldOf(client: Client, reason: string): Promise<readonly (string | undefined)[]> {
+  const { items = [] } = expectCode(200, await client.call('GET', '/apis/events.k8s.io/v1/events'));
+  const told = items.filter((event) => event.reason === reason) as {
+    readonly regarding?: { readonly name?: string };
+  }[];
+  return told.map(({ regarding }) => regarding?.name);
 }
 
 /** Ticks until the function has nothing left to do; what waits for a person or a time of day stays in the queue. */
