@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 
 /**
  * The whole body of an answer; one that breaks off or is larger than the limit is an error. Large ones come in hundreds
  * of chunks: iterating over them would cost more than they do.
  */
-export function wholeBody(answer: IncomingMessage, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
+export function wholeBody(answer: Readable, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

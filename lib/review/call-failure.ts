@@ -21,7 +21,7 @@ const causes: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: unknownAuthority,
   CERT_HAS_EXPIRED: 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid',
   CERT_NOT_YET_VALID: 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid',
-  EPROTO: 'http: server gave HTTP response to HTTPS client',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
 };
 
 interface ConnectionError {

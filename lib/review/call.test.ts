@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createPlainServer } from 'node:http';
-import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Certificates, createCertificates } from '../sandbox/requests/certificates.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from './call.ts';
 import { type AdmissionReview, reviewOf } from './review.ts';
+import { serveWebhook, type Arrived, type WebhookServer } from './testing/webhook-server.ts';
 
-type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
+type Handler = (request: Arrived) => void;
 
 const question = reviewOf({
   uid: 'u',
@@ -26,48 +25,40 @@ const answer: AdmissionReview = {
 };
 
 let certificates: Certificates;
-let server: Server;
+let server: WebhookServer;
 let client: WebhookClient;
 let handler: Handler = answerWell;
-let connections = 0;
 
-beforeAll(async () => {
-  certificates = await createCertificates(new Date());
-  const { certificate, key } = certificates;
-  server = createServer({ cert: certificate, key }, (request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => handler(request, Buffer.concat(chunks).toString(), response));
+describe.each(['http/1.1', 'h2'] as const)('a call of a webhook that speaks %s', (protocol) => {
+  beforeAll(async () => {
+    certificates = await createCertificates(new Date());
+    server = await serveWebhook({ ...certificates, protocol }, (request) => handler(request));
+    client = createWebhookClient();
   });
-  server.on('secureConnection', () => (connections += 1));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  client = createWebhookClient();
-});
 
-afterEach(() => {
-  handler = answerWell;
-});
+  afterEach(() => {
+    handler = answerWell;
+  });
 
-afterAll(async () => {
-  client.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+  afterAll(async () => {
+    client.close();
+    await server.close();
+  });
 
-describe('a call of a webhook', () => {
   it('looks like that of an API server', async () => {
     const seen: { url?: string; headers?: object; body?: unknown } = {};
-    handler = (request, body, response) => {
-      Object.assign(seen, { url: request.url, headers: request.headers, body: JSON.parse(body) as unknown });
-      answerWell(request, body, response);
+    handler = (request) => {
+      const { path, headers, body } = request;
+      Object.assign(seen, { url: path, headers, body: JSON.parse(body) as unknown });
+      answerWell(request);
     };
 
     await expect(call('/hook')).resolves.toEqual(answer);
 
-    expect(seen.url).toBe('/hook?timeout=3s');
+    expect(seen.url).toBe('/hook?timeout=30s');
     expect(seen.body).toEqual(question);
     expect(seen.headers).toMatchObject({
-      host: `127.0.0.1:${port()}`,
+      host: `127.0.0.1:${server.port}`,
       'user-agent': 'kube-apiserver-admission',
       'content-type': 'application/json',
       accept: 'application/json, */*',
@@ -76,19 +67,19 @@ describe('a call of a webhook', () => {
 
   it('keeps the connection for the next one', async () => {
     await call('/');
-    const before = connections;
+    const before = server.handshakes();
 
     await call('/a');
     await call('/b');
 
-    expect(connections).toBe(before);
+    expect(server.handshakes()).toBe(before);
   });
 
   it('goes to the address of a Service under its name', async () => {
-    const seen: (string | undefined)[] = [];
-    handler = (request, body, response) => {
-      seen.push(request.headers.host);
-      answerWell(request, body, response);
+    const seen: unknown[] = [];
+    handler = (request) => {
+      seen.push(request.headers['host']);
+      answerWell(request);
     };
 
     await client.call(
@@ -96,10 +87,10 @@ describe('a call of a webhook', () => {
         url: 'https://kubernetes.default.svc:443/hook',
         serverName: 'kubernetes.default.svc',
         ca: certificates.ca,
-        address: { host: '127.0.0.1', port: port() },
+        address: { host: '127.0.0.1', port: server.port },
       },
       question,
-      { timeoutMs: 3000 },
+      { timeoutMs: 30_000 },
     );
 
     expect(seen).toEqual(['kubernetes.default.svc:443']);
@@ -108,24 +99,24 @@ describe('a call of a webhook', () => {
   it('fails when the certificate is for another name', async () => {
     const target = {
       ...targetOf('/'),
-      url: `https://hook.a.svc:${port()}/`,
-      address: { host: '127.0.0.1', port: port() },
+      url: `https://hook.a.svc:${server.port}/`,
+      address: { host: '127.0.0.1', port: server.port },
     };
 
-    await expect(client.call(target, question, { timeoutMs: 3000 })).rejects.toThrow(
+    await expect(client.call(target, question, { timeoutMs: 30_000 })).rejects.toThrow(
       /tls: failed to verify certificate: x509: certificate is valid for .*127\.0\.0\.1, .*, not hook\.a\.svc$/,
     );
   });
 
   it('fails when the certificate is not trusted', async () => {
-    await expect(client.call({ url: targetOf('/').url }, question, { timeoutMs: 3000 })).rejects.toThrow(
-      `Post "https://127.0.0.1:${port()}/?timeout=3s": tls: failed to verify certificate: x509: certificate signed by unknown authority`,
+    await expect(client.call({ url: targetOf('/').url }, question, { timeoutMs: 30_000 })).rejects.toThrow(
+      `Post "https://127.0.0.1:${server.port}/?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority`,
     );
   });
 
   it('fails when the configuration has no address', async () => {
-    await expect(client.call({ url: 'https://[' }, question, { timeoutMs: 3000 })).rejects.toThrow(
-      'Post "https://[?timeout=3s": Invalid URL',
+    await expect(client.call({ url: 'https://[' }, question, { timeoutMs: 30_000 })).rejects.toThrow(
+      'Post "https://[?timeout=30s": Invalid URL',
     );
   });
 
@@ -148,7 +139,7 @@ describe('a call of a webhook', () => {
     ],
     ['a wrong type', status(200, '{"response":{"allowed":"yes"}}'), 'cannot unmarshal string into Go struct field'],
     ['bad base64', status(200, '{"response":{"patch":"!"}}'), 'illegal base64 data at input byte 0'],
-    ['the end of the connection', (request) => request.socket.destroy(), ': EOF'],
+    ['the end of the connection', (request) => request.cut(), ': EOF'],
     ['more than is ever needed', status(200, ' '.repeat(17 * 2 ** 20)), 'the response is larger than 16777216 bytes'],
   ])('fails when it gets %s', async (_name, reply, message) => {
     handler = reply;
@@ -158,45 +149,47 @@ describe('a call of a webhook', () => {
 
   describe.each<[string, Handler]>([
     ['begins', () => undefined],
-    ['ends', (_request, _body, response) => response.writeHead(200).write('{')],
+    ['ends', (request) => request.begin('{')],
   ])('to which the answer never %s', (_name, reply) => {
     it('ends with its time', async () => {
       handler = reply;
 
       await expect(client.call(targetOf('/slow'), question, { timeoutMs: 50 })).rejects.toThrow(
-        `Post "https://127.0.0.1:${port()}/slow?timeout=1s": context deadline exceeded`,
+        `Post "https://127.0.0.1:${server.port}/slow?timeout=1s": context deadline exceeded`,
       );
     });
 
     it('ends when the caller gives up', async () => {
       const giveUp = new AbortController();
-      handler = (...given) => {
-        reply(...given);
+      handler = (request) => {
+        reply(request);
         setImmediate(() => giveUp.abort());
       };
 
       const called = client.call(targetOf('/slow'), question, { timeoutMs: 5000, signal: giveUp.signal });
 
       await expect(called).rejects.toThrow(
-        `Post "https://127.0.0.1:${port()}/slow?timeout=5s": This operation was aborted`,
+        `Post "https://127.0.0.1:${server.port}/slow?timeout=5s": This operation was aborted`,
       );
     });
   });
 
   it('is not made for a caller who has given up', async () => {
-    const before = connections;
+    const before = server.handshakes();
 
-    const called = client.call(targetOf('/'), question, { timeoutMs: 3000, signal: AbortSignal.abort() });
+    const called = client.call(targetOf('/'), question, { timeoutMs: 30_000, signal: AbortSignal.abort() });
 
     await expect(called).rejects.toThrow('This operation was aborted');
-    expect(connections).toBe(before);
+    expect(server.handshakes()).toBe(before);
   });
 
   it('says where nobody listens', async () => {
     const free = await freePort();
 
-    await expect(client.call({ url: `https://127.0.0.1:${free}/?a=b` }, question, { timeoutMs: 3000 })).rejects.toThrow(
-      `Post "https://127.0.0.1:${free}/?a=b&timeout=3s": dial tcp 127.0.0.1:${free}: connect: connection refused`,
+    await expect(
+      client.call({ url: `https://127.0.0.1:${free}/?a=b` }, question, { timeoutMs: 30_000 }),
+    ).rejects.toThrow(
+      `Post "https://127.0.0.1:${free}/?a=b&timeout=30s": dial tcp 127.0.0.1:${free}: connect: connection refused`,
     );
   });
 
@@ -205,31 +198,27 @@ describe('a call of a webhook', () => {
     await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
     const { port: at } = plain.address() as AddressInfo;
 
-    await expect(client.call({ url: `https://127.0.0.1:${at}/` }, question, { timeoutMs: 3000 })).rejects.toThrow(
+    await expect(client.call({ url: `https://127.0.0.1:${at}/` }, question, { timeoutMs: 30_000 })).rejects.toThrow(
       'http: server gave HTTP response to HTTPS client',
     );
     await new Promise((resolve) => plain.close(resolve));
   });
 });
 
-function answerWell(_request: IncomingMessage, _body: string, response: ServerResponse): void {
-  response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+function answerWell({ reply }: Arrived): void {
+  reply(200, JSON.stringify(answer));
 }
 
 function status(code: number, text = '', contentType = 'application/json'): Handler {
-  return (_request, _body, response) => response.writeHead(code, { 'content-type': contentType }).end(text);
-}
-
-function port(): number {
-  return (server.address() as AddressInfo).port;
+  return ({ reply }) => reply(code, text, contentType);
 }
 
 function targetOf(path: string): WebhookTarget {
-  return { url: `https://127.0.0.1:${port()}${path}`, ca: certificates.ca };
+  return { url: `https://127.0.0.1:${server.port}${path}`, ca: certificates.ca };
 }
 
 function call(path: string): Promise<AdmissionReview> {
-  return client.call(targetOf(path), question, { timeoutMs: 3000 });
+  return client.call(targetOf(path), question, { timeoutMs: 30_000 });
 }
 
 async function freePort(): Promise<number> {

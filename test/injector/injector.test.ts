@@ -46,19 +46,25 @@ function probe(client: WebhookClient, injector: Injector, timeoutMs = 60_000): P
 }
 
 describe('the stub injector', () => {
-  it('counts probes, connections and how many came at once', async () => {
-    const held = Promise.withResolvers<void>();
-    const injector = keep(await startInjector({ heldUntil: held.promise }));
-    const client = keep(createWebhookClient());
+  it.each([
+    { protocol: 'h2', handshakes: 1 },
+    { protocol: 'http/1.1', handshakes: 3 },
+  ] as const)(
+    'counts probes, connections and how many came at once over $protocol',
+    async ({ protocol, handshakes }) => {
+      const held = Promise.withResolvers<void>();
+      const injector = keep(await startInjector({ protocol, heldUntil: held.promise }));
+      const client = keep(createWebhookClient());
 
-    const three = Promise.all([1, 2, 3].map(() => probe(client, injector)));
-    await until(() => injector.asked.length === 3, 'all three have arrived');
-    held.resolve();
-    await three;
-    await probe(client, injector);
+      const three = Promise.all([1, 2, 3].map(() => probe(client, injector)));
+      await until(() => injector.asked.length === 3, 'all three have arrived');
+      held.resolve();
+      await three;
+      await probe(client, injector);
 
-    expect(injector.counts()).toEqual({ probes: 4, handshakes: 3, peak: 3 });
-  });
+      expect(injector.counts()).toEqual({ probes: 4, handshakes, peak: 3 });
+    },
+  );
 
   it('refuses, fails, hangs and drops as told', async () => {
     const injector = keep(await startInjector());

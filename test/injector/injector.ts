@@ -1,10 +1,8 @@
-import { createServer } from 'node:https';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { injection, type Proxy } from '../../functions/istio-rollout/sandbox/inject.ts';
 import type { Pod } from '../../lib/kube/resource.ts';
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../../lib/review/review.ts';
+import { serveWebhook, type Arrived, type Protocol } from '../../lib/review/testing/webhook-server.ts';
 import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 
 /** How the injector answers; a test changes it while it runs. */
@@ -49,40 +47,38 @@ export interface Counts {
   readonly peak: number;
 }
 
+/** It speaks HTTP/2 with those who can, as istiod does, unless told otherwise. */
 export async function startInjector({
   revision = 'default',
   image = 'docker.io/istio/proxyv2:1.29.0',
+  protocol = 'h2',
   ...rest
-}: Partial<Behaviour> = {}): Promise<Injector> {
-  const { ca, certificate, key } = await createCertificates(new Date());
+}: Partial<Behaviour> & { readonly protocol?: Protocol } = {}): Promise<Injector> {
+  const certificates = await createCertificates(new Date());
   let behaviour: Behaviour = { delayMs: 0, mode: 'inject', revision, image, ...rest };
   const asked: Asked[] = [];
-  const connections = new Set<Socket>();
+  const connections = new Set<object>();
   let probing = 0;
   let peak = 0;
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const review = JSON.parse(Buffer.concat((await request.toArray()) as Buffer[]).toString()) as AdmissionReview;
-    const question = askedBy(review, request);
+  async function serve(arrived: Arrived): Promise<void> {
+    const review = JSON.parse(arrived.body) as AdmissionReview;
+    const question = askedBy(review, arrived);
     asked.push(question);
     if (!question.dryRun) {
-      return answer(review, request, response);
+      return answer(review, arrived);
     }
-    connections.add(request.socket);
+    connections.add(arrived.connection);
     probing += 1;
     peak = Math.max(peak, probing);
     try {
-      await answer(review, request, response);
+      await answer(review, arrived);
     } finally {
       probing -= 1;
     }
   }
 
-  async function answer(
-    { request: asks }: AdmissionReview,
-    { socket }: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
+  async function answer({ request: asks }: AdmissionReview, arrived: Arrived): Promise<void> {
     const { delayMs, heldUntil } = behaviour;
     await heldUntil;
     if (delayMs > 0) {
@@ -90,38 +86,30 @@ export async function startInjector({
     }
     const given = asks === undefined ? undefined : behaviour.answer?.(asks);
     if (given !== undefined) {
-      send(response, asks, given);
+      send(arrived, asks, given);
       return;
     }
     switch (behaviour.mode) {
       case 'drop':
-        socket.destroy();
+        arrived.cut();
         break;
       case 'fail':
-        response.writeHead(500).end('injector failed');
+        arrived.reply(500, 'injector failed', 'text/plain');
         break;
       case 'hang':
         break;
       case 'deny':
-        send(response, asks, { allowed: false }); // without a status, as istiod's sometimes are
+        send(arrived, asks, { allowed: false }); // without a status, as istiod's sometimes are
         break;
       case 'inject':
-        send(response, asks, injected(asks, behaviour));
+        send(arrived, asks, injected(asks, behaviour));
     }
   }
 
-  const server = createServer({ cert: certificate, key, keepAliveTimeout: 100_000 }, (request, response) => {
-    serve(request, response).catch(() => request.socket.destroy());
+  const { port, close } = await serveWebhook({ ...certificates, protocol }, (arrived) => {
+    serve(arrived).catch(arrived.cut);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-
-  async function close(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  }
+  const { ca } = certificates;
 
   return {
     clientConfig: { url: `https://127.0.0.1:${port}/inject`, caBundle: Buffer.from(ca).toString('base64') },
@@ -137,24 +125,19 @@ export async function startInjector({
   };
 }
 
-function askedBy({ request }: AdmissionReview, { url = '', headers }: IncomingMessage): Asked {
+function askedBy({ request }: AdmissionReview, { path, headers }: Arrived): Asked {
   return {
     namespace: request?.namespace ?? '',
     pod: request?.object ?? {},
-    path: url,
-    contentType: headers['content-type'] ?? '',
+    path,
+    contentType: String(headers['content-type'] ?? ''),
     dryRun: request?.dryRun ?? false,
   };
 }
 
-function send(
-  response: ServerResponse,
-  asks: AdmissionRequest | undefined,
-  given: Omit<AdmissionResponse, 'uid'>,
-): void {
+function send({ reply }: Arrived, asks: AdmissionRequest | undefined, given: Omit<AdmissionResponse, 'uid'>): void {
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
-  const body = JSON.stringify({ ...review, response: { uid: asks?.uid ?? '', ...given } });
-  response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  reply(200, JSON.stringify({ ...review, response: { uid: asks?.uid ?? '', ...given } }));
 }
 
 function injected(request: AdmissionRequest | undefined, proxy: Proxy): Omit<AdmissionResponse, 'uid'> {

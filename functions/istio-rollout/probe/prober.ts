@@ -33,11 +33,14 @@ export type ProbeResult = 'injected' | 'declined' | 'denied' | 'failed';
 /** After so many failures in a row an injector is left alone for the rest of the pass. */
 const patience = 3;
 
+/** Less than a probe may take: what cannot be reached shows sooner than what is slow. */
+const connectMs = 5_000;
+
 export function createProber(
   { kube, signal, now }: Pick<Context<Config>, 'kube' | 'signal' | 'now'>,
   { config, isOver, onProbe }: ProberOptions,
 ): Prober {
-  const client = createWebhookClient();
+  const client = createWebhookClient({ connectMs });
   const known = new Map<string, Promise<Expectation>>();
   const failures = new Map<string, number>();
 
