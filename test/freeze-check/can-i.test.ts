@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { changeFreezes } from '../../functions/freeze-check/policy.ts';
@@ -48,4 +51,47 @@ it('FC-76 can-i says no with exit code 1, yes with 0, and 2 where it can not tel
   ]);
   expect([away.code, away.stdout]).toEqual([2, '']);
   expect(JSON.parse(json.stdout)).toMatchObject({ allow: true, evaluatedAt: '2026-12-28T00:00:00Z' });
+});
+
+it('FC-76 can-i can not tell where the labels of the workload decide', async () => {
+  await world.create(
+    changeFreezes,
+    freeze('payments', ['2026-12-24T00:00:00Z', '2026-12-27T00:00:00Z'], {
+      target: { kinds: ['StatefulSet'], objectSelector: { matchLabels: { app: 'pay' } } },
+    }),
+  );
+
+  expect(await canI('-n', 'prod', '-k', 'StatefulSet', '-a', 'ROLL_OUT', '--at', '2026-12-25T13:00:00Z')).toMatchObject(
+    {
+      code: 2,
+      stdout: 'unknown: it depends on the labels of the workload for ChangeFreeze/payments; give its --name\n',
+    },
+  );
+});
+
+it('can-i answers as if the policies of a file were applied', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'kube-reflex-can-i-'));
+  const file = join(directory, 'policies.yaml');
+  const wrong = join(directory, 'wrong.yaml');
+  const easter = ['2027-03-26T00:00:00Z', '2027-03-30T00:00:00Z'] as const;
+  await writeFile(file, `---\n${JSON.stringify({ kind: 'ChangeFreeze', ...freeze('easter', easter) })}\n`);
+  await writeFile(wrong, 'kind: Freeze');
+  const question = ['-n', 'prod', '-k', 'Deployment', '-a', 'ROLL_OUT', '--at', '2027-03-27T12:00:00Z'];
+
+  const [now, then, odd] = await Promise.all([
+    canI(...question),
+    canI(...question, '-f', file),
+    canI(...question, '-f', wrong),
+  ]);
+  await rm(directory, { recursive: true });
+
+  expect([now.code, now.stdout]).toEqual([0, 'yes\n']);
+  expect([then.code, then.stdout]).toEqual([
+    1,
+    'no: ChangeFreeze/easter: ChangeFreeze is active; next allowed at 2027-03-30T00:00:00Z\n',
+  ]);
+  expect([odd.code, odd.stderr]).toEqual([
+    2,
+    'can-i: policies[0].kind: must be one of ChangeFreeze, MaintenanceWindow, FreezeException\n',
+  ]);
 });

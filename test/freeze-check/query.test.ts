@@ -131,6 +131,42 @@ describe('/v1/evaluate', () => {
     expect(JSON.parse(body)).toMatchObject([{ allow: false }, { allow: true, exception: 'hotfix' }]);
   });
 
+  it('answers what can be answered of a list, and takes no endless one', async () => {
+    const some = await post(JSON.stringify([{ ...rollout, namespace: 'nowhere' }, rollout]));
+    const many = await post(JSON.stringify(Array.from({ length: 1_001 }, () => rollout)));
+
+    expect(some.status).toBe(200);
+    expect(JSON.parse(some.body)).toMatchObject([{ error: 'namespace "nowhere" not found' }, { allow: false }]);
+    expect(json(many)).toEqual({ status: 400, error: 'at most 1000 questions at once, got 1001' });
+  });
+
+  it('answers as if policies were applied that are not, or not as they are, and applies none', async () => {
+    const at = '2026-12-28T23:00:00Z';
+    const policies = [
+      { kind: 'ChangeFreeze', ...freeze('holiday', [christmas[0], '2027-01-02T00:00:00Z']) },
+      { kind: 'FreezeException', ...exception('hotfix', ['2026-12-30T00:00:00Z', '2026-12-31T00:00:00Z']) },
+    ];
+    const [before, within, excepted] = await Promise.all([
+      post(JSON.stringify({ ...rollout, at })),
+      post(JSON.stringify({ ...rollout, at, policies })),
+      post(JSON.stringify({ ...rollout, at: '2026-12-30T12:00:00Z', policies })),
+    ]);
+    const wrong = [{ kind: 'ChangeFreeze', ...freeze('odd', [christmas[1], christmas[0]]) }];
+
+    expect(json(before)).toMatchObject({ status: 200, allow: true });
+    expect(json(within)).toMatchObject({
+      allow: false,
+      matchedPolicy: 'holiday',
+      freezeEndTime: '2027-01-02T00:00:00Z',
+    });
+    expect(json(excepted)).toMatchObject({ allow: true, exception: 'hotfix' });
+    expect(json(await post(JSON.stringify({ ...rollout, policies: wrong })))).toEqual({
+      status: 400,
+      error: 'policies[0].spec.endTime must be after spec.startTime',
+    });
+    expect(world.get(changeFreezes, 'holiday').spec.endTime).toBe(christmas[1]);
+  });
+
   it('FC-76 asks for a token where it is told to, and is healthy without', async () => {
     const guarded = await world.replica({
       name: 'guarded',

@@ -1,7 +1,9 @@
 import { parseInstant } from '../../../lib/time/instant.ts';
+import type { Policies } from '../policies.ts';
 import { actions, targetKinds, type Action, type TargetKind } from '../policy.ts';
 import { isRecord } from '../same.ts';
 import type { Labels } from '../target.ts';
+import { readSupposed } from './supposed.ts';
 
 /** A question to the query API: may this be done there, now or at another time? */
 export interface Query {
@@ -14,7 +16,13 @@ export interface Query {
   readonly user: string;
   readonly groups: readonly string[];
   readonly at?: number;
+  /** As if these were applied. */
+  readonly policies?: Policies;
 }
+
+/** More questions than this want several requests: all share the connections of reviews. */
+const mostQuestions = 1_000;
+const mostPolicies = 100;
 
 /** A question that can't be answered, told as it stands. */
 export class BadQuery extends Error {}
@@ -32,17 +40,17 @@ export function queryOfParameters(parameters: URLSearchParams): Query {
 /** The questions of a POST: one, or a list of them. */
 export function queriesOfBody(body: unknown): { readonly isBatch: boolean; readonly queries: readonly Query[] } {
   const given = parse(typeof body === 'string' ? body : '');
-  return Array.isArray(given)
-    ? { isBatch: true, queries: given.map(queryOf) }
-    : { isBatch: false, queries: [queryOf(given)] };
+  if (!Array.isArray(given)) {
+    return { isBatch: false, queries: [queryOf(given)] };
+  }
+  if (given.length > mostQuestions) {
+    throw new BadQuery(`at most ${mostQuestions} questions at once, got ${given.length}`);
+  }
+  return { isBatch: true, queries: given.map(queryOf) };
 }
 
 function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    throw new BadQuery(`invalid JSON: ${(error as Error).message}`);
-  }
+  return understood('invalid JSON: ', () => JSON.parse(body) as unknown);
 }
 
 function queryOf(given: unknown): Query {
@@ -54,7 +62,7 @@ function queryOf(given: unknown): Query {
     throw new BadQuery('namespace, kind, and action are required');
   }
   const [name, at] = [textOf(given, 'name'), textOf(given, 'at')];
-  const labels = given['labels'];
+  const { labels, policies } = given;
   return {
     namespace,
     kind: oneOf(kind, targetKinds, 'kind'),
@@ -63,7 +71,8 @@ function queryOf(given: unknown): Query {
     groups: textsOf(given, 'groups'),
     ...(name === undefined ? {} : { name }),
     ...(labels === undefined ? {} : { labels: textMapOf(labels) }),
-    ...(at === undefined ? {} : { at: instantOf(at) }),
+    ...(at === undefined ? {} : { at: understood('at: ', () => parseInstant(at)) }),
+    ...(policies === undefined ? {} : { policies: supposedOf(policies) }),
   };
 }
 
@@ -98,11 +107,21 @@ function textMapOf(value: unknown): Labels {
   return value as Labels;
 }
 
-function instantOf(text: string): number {
+function supposedOf(value: unknown): Policies {
+  if (!Array.isArray(value)) {
+    throw new BadQuery('policies must be a list of manifests');
+  }
+  if (value.length > mostPolicies) {
+    throw new BadQuery(`at most ${mostPolicies} policies in a question, got ${value.length}`);
+  }
+  return understood('', () => readSupposed(value));
+}
+
+function understood<T>(prefix: string, read: () => T): T {
   try {
-    return parseInstant(text);
+    return read();
   } catch (error) {
-    throw new BadQuery(`at: ${(error as Error).message}`);
+    throw new BadQuery(`${prefix}${(error as Error).message}`);
   }
 }
 

@@ -1,9 +1,13 @@
 import type { Context, Reply, Route, RouteRequest } from '../../../lib/function/define.ts';
 import { monotonicMs } from '../../../lib/monotonic.ts';
+import { inParallel } from '../../../lib/work/in-parallel.ts';
 import type { Config } from '../config.ts';
 import { refusedAccess } from './access.ts';
 import { evaluate, type Answer } from './evaluate.ts';
 import { BadQuery, queriesOfBody, queryOfParameters, type Query } from './query.ts';
+
+/** How many questions of a list are looked into at a time. */
+const atOnce = 8;
 
 /** The query API: what admission would say, for people and pipelines. */
 export const queryRoutes: readonly Route<Config>[] = [
@@ -20,11 +24,22 @@ export const queryRoutes: readonly Route<Config>[] = [
     handle: (request, context) =>
       answer('post', request, context, async () => {
         const { isBatch, queries } = queriesOfBody(request.body);
-        const answers = await Promise.all(queries.map((query) => reply(query, context)));
-        return isBatch ? answers : answers[0];
+        const [first] = queries;
+        return isBatch || first === undefined ? replies(queries, context) : reply(first, context);
       }),
   },
 ];
+
+/** One that can't be answered spares the others. */
+function replies(queries: readonly Query[], context: Context<Config>): Promise<readonly unknown[]> {
+  return inParallel(atOnce, queries, async (query) => {
+    try {
+      return await reply(query, context);
+    } catch (error) {
+      return { error: failureOf(error, context) };
+    }
+  });
+}
 
 async function answer(
   verb: 'get' | 'post',
@@ -33,7 +48,6 @@ async function answer(
   respond: () => Promise<unknown>,
 ): Promise<Reply> {
   const started = monotonicMs();
-  const { inherited } = context.metrics;
   const refused = await refusedAccess(authorization, verb, context);
   if (refused !== undefined) {
     return { status: refused.status, body: { error: refused.error } };
@@ -41,18 +55,22 @@ async function answer(
   try {
     return { body: await respond() };
   } catch (error) {
-    const isBad = error instanceof BadQuery;
-    inherited
-      .counter('freeze_operator_api_errors_total', 'Questions that could not be answered.', ['error_type'])
-      .add(1, { error_type: isBad ? 'bad_request' : 'internal' });
-    return { status: isBad ? 400 : 500, body: { error: error instanceof Error ? error.message : 'failed' } };
+    return { status: error instanceof BadQuery ? 400 : 500, body: { error: failureOf(error, context) } };
   } finally {
-    inherited
+    context.metrics.inherited
       .seconds('freeze_operator_api_latency_seconds', 'Time to answer a question.', {
         buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
       })
       .observe((monotonicMs() - started) / 1000);
   }
+}
+
+/** Counts it, and tells it. */
+function failureOf(error: unknown, { metrics }: Context<Config>): string {
+  metrics.inherited
+    .counter('freeze_operator_api_errors_total', 'Questions that could not be answered.', ['error_type'])
+    .add(1, { error_type: error instanceof BadQuery ? 'bad_request' : 'internal' });
+  return error instanceof Error ? error.message : 'failed';
 }
 
 async function reply(query: Query, context: Context<Config>): Promise<Answer> {
