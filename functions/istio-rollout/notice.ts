@@ -8,6 +8,8 @@ export interface Notice {
   readonly about: Identity;
   readonly reason: NoticeReason;
   readonly note: string;
+  /** Of what can happen again: which restart it was. */
+  readonly occasion?: string;
 }
 
 export type NoticeReason =
@@ -28,7 +30,7 @@ const normal: ReadonlySet<NoticeReason> = new Set([
   'RestartDeferred',
 ]);
 
-export function eventOf({ about, reason, note }: Notice): EventStep {
+export function eventOf({ about, reason, note, occasion }: Notice): EventStep {
   const { kind, namespace, name, uid } = about;
   return {
     do: 'event',
@@ -36,5 +38,6 @@ export function eventOf({ about, reason, note }: Notice): EventStep {
     type: normal.has(reason) ? 'Normal' : 'Warning',
     reason,
     note,
+    ...(occasion !== undefined && { occasion }),
   };
 }

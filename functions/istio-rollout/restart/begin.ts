@@ -120,7 +120,7 @@ export function patched(state: State, intent: InFlight, now: number): State {
 export type Aside =
   | { readonly drop: true }
   | { readonly wait: Wait; readonly refusals?: number }
-  | { readonly block: Omit<Blocked, keyof Identity> };
+  | { readonly block: Omit<Blocked, keyof Identity>; readonly note: string };
 
 /** The state without an intent that came to nothing; what it was to mend is as broken as before. */
 export function abandoned(state: State, { uid, by }: InFlight): State {

@@ -84,16 +84,15 @@ function asideFor({ kind, message }: Failure, { pod }: InFlight, now: number): A
   if (kind === 'throttled') {
     return { wait: { code: pod === undefined ? 'Throttled' : 'PDB', until: now + passingMs } };
   }
-  return kind === 'conflict' ? undefined : { block: { reason: `Denied: ${message.slice(0, 200)}` } };
+  return kind === 'conflict' ? undefined : { block: { reason: `Denied: ${message.slice(0, 200)}` }, note: message };
 }
 
 async function confirm({ store, tell, now }: Pass, intent: InFlight, { verdict }: Finding): Promise<void> {
   await store.update((state) => counted(patched(state, intent, now()), `restarts_total{${intent.kind},triggered}`));
   const [current, expected] = [verdict.pod?.proxy?.image ?? 'none', verdict.expected?.image ?? 'none'];
   const what = intent.pod === undefined ? 'restarted' : `evicted pod ${intent.pod.name}`;
-  await tell([
-    { about: identityOf(intent), reason: 'RestartTriggered', note: `${what}: proxy ${current}, expected ${expected}` },
-  ]);
+  const note = `${what}: proxy ${current}, expected ${expected}`;
+  await tell([{ about: identityOf(intent), reason: 'RestartTriggered', note, occasion: stampOf(intent) }]);
 }
 
 interface Abandoned {
@@ -114,7 +113,11 @@ async function giveUp(
   const fingerprint = candidate.fingerprint === undefined ? {} : { fingerprint: candidate.fingerprint };
   const refused = { ...fingerprint, refusals, nextAt: now() + backoffMs(refusals) };
   await store.update((state) =>
-    putAside(abandoned(state, intent), candidate, isRefused ? { block: { ...aside.block, ...refused } } : aside),
+    putAside(
+      abandoned(state, intent),
+      candidate,
+      isRefused ? { ...aside, block: { ...aside.block, ...refused } } : aside,
+    ),
   );
   if (isRefused) {
     await tell([{ about: identityOf(candidate), reason: 'RestartDeferred', note: why }]);

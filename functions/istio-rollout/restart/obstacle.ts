@@ -1,6 +1,8 @@
 import type { Pass } from '../pass.ts';
-import { lastingCodes, type Code } from '../scan/code.ts';
+import type { Code } from '../scan/code.ts';
 import type { Verdict } from '../scan/judge.ts';
+import { noteOn } from '../scan/news.ts';
+import { blockOf } from '../scan/outcome.ts';
 import type { Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
 import { passingMs, type State } from '../state/state.ts';
@@ -37,11 +39,11 @@ function isHealing({ inflight }: State, { staffed: { workload }, verdict }: Find
 
 const passing: ReadonlySet<Code> = new Set(['RolloutInProgress', 'ProbeFailed']);
 
-function asideOf({ code, fingerprint }: Verdict, now: number): Aside {
+function asideOf(verdict: Verdict, now: number): Aside {
+  const { code } = verdict;
   if (code === 'Paused' || passing.has(code)) {
     return { wait: { code, ...(code !== 'Paused' && { until: now + passingMs }) } };
   }
-  return lastingCodes.has(code)
-    ? { block: { reason: code, ...(fingerprint !== undefined && { fingerprint }) } }
-    : { drop: true };
+  const block = blockOf(verdict);
+  return block === undefined ? { drop: true } : { block, note: noteOn(code, verdict) };
 }

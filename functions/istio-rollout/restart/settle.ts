@@ -138,6 +138,11 @@ export function settled(
   }
 }
 
+/** The next restart of the same workload may end in the same way. */
+function noticeOf(intent: InFlight, reason: Notice['reason'], note: string): Notice {
+  return { about: identityOf(intent), reason, note, occasion: stampOf(intent) };
+}
+
 function completed(state: State, intent: InFlight, verification: string | undefined): Settled {
   const note = `all pods are new after ${intent.attempt === 1 ? 'one restart' : `${intent.attempt} restarts`}`;
   return {
@@ -145,7 +150,7 @@ function completed(state: State, intent: InFlight, verification: string | undefi
       { ...state, verified: [...state.verified, ...(verification === undefined ? [] : [verification])] },
       `restarts_total{${intent.kind},completed}`,
     ),
-    notices: [{ about: identityOf(intent), reason: 'RestartCompleted', note }],
+    notices: [noticeOf(intent, 'RestartCompleted', note)],
   };
 }
 
@@ -211,7 +216,7 @@ function repeated(
       { ...state, blocked: [...without(state.blocked, intent), blocked] },
       `restarts_total{${intent.kind},ineffective}`,
     ),
-    notices: isLast ? [{ about: identityOf(intent), reason: 'RestartIneffective', note: why }] : [],
+    notices: isLast ? [noticeOf(intent, 'RestartIneffective', why)] : [],
   };
 }
 
@@ -231,7 +236,7 @@ function failed(state: State, intent: InFlight, why: string, config: Config): Se
       },
       `restarts_total{${intent.kind},failed}`,
     ),
-    notices: [{ about: identityOf(intent), reason: 'RestartFailed', note: isPause ? `${why}; the run pauses` : why }],
+    notices: [noticeOf(intent, 'RestartFailed', isPause ? `${why}; the run pauses` : why)],
   };
 }
 

@@ -1,5 +1,7 @@
 import { Failure } from '../../../lib/function/failure.ts';
+import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';
+import { blockedNotice } from '../scan/news.ts';
 import { evaluate } from '../scan/scan.ts';
 import { backoffMs } from '../state/pending.ts';
 import { identityOf, type Candidate, type Queue, type Wait } from '../state/state.ts';
@@ -106,16 +108,16 @@ async function writeAsides(
     ([candidate, aside]) => !('wait' in aside) || !isSameWait(candidate.wait, aside.wait),
   );
   await store.update((state) => putAllAside(state, new Map(fresh), configFingerprint));
-  const deferred = fresh.flatMap(([candidate, aside]) =>
-    'wait' in aside && aside.wait.code !== candidate.wait?.code ? [{ candidate, ...aside }] : [],
-  );
-  await tell(
-    deferred.map(({ candidate, wait }) => ({
-      about: identityOf(candidate),
-      reason: 'RestartDeferred',
-      note: `waits: ${wait.code}`,
-    })),
-  );
+  await tell(fresh.flatMap(([candidate, aside]) => noticesOf(candidate, aside)));
+}
+
+function noticesOf(candidate: Candidate, aside: Aside): readonly Notice[] {
+  if ('block' in aside) {
+    return blockedNotice({ ...candidate, reason: aside.block.reason }, aside.note);
+  }
+  return 'wait' in aside && aside.wait.code !== candidate.wait?.code
+    ? [{ about: identityOf(candidate), reason: 'RestartDeferred', note: `waits: ${aside.wait.code}` }]
+    : [];
 }
 
 /** A time that only says when to look again is not news. */

@@ -1,10 +1,8 @@
 import { formatInstant } from '../../../lib/time/instant.ts';
-import type { Notice } from '../notice.ts';
 import { remember, scopeOfChange, withScope, type Scope } from '../mesh/remember.ts';
 import { backoffMs, configFingerprint, isSameTrigger, named, settingsFingerprint } from '../state/pending.ts';
 import {
   counted,
-  identityOf,
   isRemembered,
   isSame,
   isUnderWay,
@@ -193,52 +191,4 @@ function withCounts(state: State, { scan, pending }: Merge): State {
   const trigger = pending.reasons[0]?.split(' ')[0] ?? 'unknown';
   const skipped = scan.findings.map(({ verdict }) => `skipped_total{${verdict.code}}`);
   return counted(state, `scans_total{${trigger}}`, ...skipped.filter((name) => name !== 'skipped_total{Outdated}'));
-}
-
-/** What is new to a state after a scan and worth an Event. */
-export function newsOf(before: State, after: State, { findings }: Scan): readonly Notice[] {
-  const queued = after.queue.items.filter(
-    (item) =>
-      item.fingerprint !== undefined &&
-      !before.queue.items.some((each) => isSame(each, item) && each.fingerprint === item.fingerprint),
-  );
-  const stopped = after.blocked.filter(
-    (item) =>
-      !before.blocked.some(
-        (each) => isSame(each, item) && each.reason === item.reason && each.fingerprint === item.fingerprint,
-      ),
-  );
-  return [
-    ...queued.map((item) => ({
-      about: identityOf(item),
-      reason: 'ProxyOutdated' as const,
-      note: noteOn(item, findings),
-    })),
-    ...stopped.flatMap((item) => blockedNotice(item, noteOn(item, findings))),
-  ];
-}
-
-function noteOn({ uid, reason }: Candidate | Blocked, findings: Scan['findings']): string {
-  const verdict = findings.find(({ staffed }) => staffed.workload.uid === uid)?.verdict;
-  const { pod, expected, detail = '' } = verdict ?? {};
-  return expected === undefined
-    ? `${reason}: ${detail}`
-    : `${reason}: proxy ${pod?.proxy?.image ?? 'none'}, expected ${expected.image}`;
-}
-
-function blockedNotice(item: Blocked, note: string): Notice[] {
-  const about = identityOf(item);
-  switch (item.reason) {
-    case 'OnDelete':
-    case 'Partitioned':
-      return [{ about, reason: 'ManualRestartRequired', note }];
-    case 'UnknownRevision':
-      return [{ about, reason: 'UnknownRevision', note }];
-    case 'ConfigInvalid':
-      return [{ about, reason: 'ConfigInvalid', note }];
-    case 'Ineffective':
-      return [{ about, reason: 'RestartIneffective', note }];
-    default:
-      return [];
-  }
 }

@@ -1,9 +1,17 @@
 import type { Config } from '../config.ts';
 import { lastingCodes, type Code } from './code.ts';
-import { attemptsOf, type Knowledge } from './judge.ts';
+import { attemptsOf, type Knowledge, type Verdict } from './judge.ts';
 import { lastStamp } from '../restart/steps.ts';
 import { bookkeeping } from '../names.ts';
-import { identityOf, passingMs, type Blocked, type Candidate, type InFlight, type Wait } from '../state/state.ts';
+import {
+  identityOf,
+  passingMs,
+  type Blocked,
+  type Candidate,
+  type Identity,
+  type InFlight,
+  type Wait,
+} from '../state/state.ts';
 import type { Finding } from './scan.ts';
 import { wishesOf } from './wishes.ts';
 import type { Workload } from './workload.ts';
@@ -45,10 +53,21 @@ export function isGateway({ template }: Workload): boolean {
 }
 
 /** Left alone until something changes: told once. */
-export function blockedOf({ staffed, verdict: { code, fingerprint } }: Finding): Blocked | undefined {
-  return lastingCodes.has(code)
-    ? { ...identityOf(staffed.workload), reason: code, ...(fingerprint !== undefined && { fingerprint }) }
-    : undefined;
+export function blockedOf({ staffed, verdict }: Finding): Blocked | undefined {
+  const block = blockOf(verdict);
+  return block === undefined ? undefined : { ...identityOf(staffed.workload), ...block };
+}
+
+/** Why it is left alone, and for how long the reason stays the same. */
+export function blockOf({ code, fingerprint, detail }: Verdict): Omit<Blocked, keyof Identity> | undefined {
+  if (!lastingCodes.has(code)) {
+    return undefined;
+  }
+  return {
+    reason: code,
+    ...(fingerprint !== undefined && { fingerprint }),
+    ...(code === 'UnknownRevision' && detail !== undefined && { revision: detail }),
+  };
 }
 
 /** A restart of ours that is under way although nothing remembers it. */

@@ -3,7 +3,8 @@ import type { WebhookSet } from '../mesh/webhooks.ts';
 import type { Pass } from '../pass.ts';
 import { dueScan } from '../state/pending.ts';
 import { counted } from '../state/state.ts';
-import { mergeScan, newsOf } from './merge.ts';
+import { mergeScan } from './merge.ts';
+import { newsOf } from './news.ts';
 import { scan, type Finding, type Scan } from './scan.ts';
 
 /** After so many tries what an injector says is taken even if it does not fit its ConfigMap. */

@@ -121,6 +121,8 @@ export interface InFlight extends Identity, Standing {
 export interface Blocked extends Identity, Partial<Standing> {
   readonly reason: string;
   readonly fingerprint?: string;
+  /** The one that nobody knows. */
+  readonly revision?: string;
   /** When it goes back to the queue. Absent: not before a scan finds it again. */
   readonly nextAt?: number;
 }
