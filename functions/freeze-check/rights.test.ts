@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../lib/function/config.ts';
 import { Config } from './config.ts';
-import { actingRights } from './rights.ts';
+import { actingRights, decidingRights } from './rights.ts';
 import { triggers } from './wake.ts';
 
 function groupsFor(environment: Readonly<Record<string, string>>): readonly string[] {
@@ -38,6 +38,19 @@ describe('the rights of the acting half', () => {
     const verbs = new Set(actingRights(parseConfig(Config, {})).flatMap((right) => right.verbs));
 
     expect(verbs).toEqual(new Set(['get', 'list', 'patch', 'create']));
+  });
+});
+
+describe('the rights of both halves', () => {
+  it.each([
+    [{}, ['admission']],
+    [{ API_AUTH_MODE: 'rbac' }, ['both']],
+    [{ BREAK_GLASS: 'off', API_AUTH_MODE: 'token' }, []],
+  ])('with %j let them ask what others may do: %j', (environment, roles) => {
+    const rights = decidingRights(parseConfig(Config, environment));
+    const asking = rights.filter(({ resources }) => resources.includes('subjectaccessreviews'));
+
+    expect(asking.map(({ role = 'both' }) => role)).toEqual(roles);
   });
 });
 

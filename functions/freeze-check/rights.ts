@@ -40,24 +40,24 @@ export function actingRights(config: Config): readonly Permission[] {
   ];
 }
 
-/** What admission and the query API read and ask. */
+/** What admission and the query API read and ask, beyond what the acting half may do anyway. */
 export function decidingRights({ ROLLBACK_LANE, BREAK_GLASS, API_AUTH_MODE }: Config): readonly Permission[] {
   const everywhere = { scope: 'cluster' } as const;
   const admission = { scope: 'cluster', role: 'admission' } as const;
-  const asksAccess = BREAK_GLASS === 'rbac' || API_AUTH_MODE === 'rbac';
+  const accessReviews = { groups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] };
   return [
-    { groups: [group], resources: policies, verbs: ['list'], ...everywhere },
-    { groups: [''], resources: ['namespaces'], verbs: ['get'], ...everywhere },
+    { groups: [group], resources: policies, verbs: ['list'], ...admission },
+    { groups: [''], resources: ['namespaces'], verbs: ['get'], ...admission },
     // The labels of what is scaled, and of what the query API is asked about by name.
     { groups: ['apps'], resources: ['deployments', 'statefulsets'], verbs: ['get'], ...everywhere },
     { groups: ['apps'], resources: ['daemonsets'], verbs: ['get'], ...everywhere },
-    { groups: ['batch'], resources: ['cronjobs'], verbs: ['get'], ...everywhere },
+    { groups: ['batch'], resources: ['cronjobs'], verbs: ['get'], ...admission },
     ...(ROLLBACK_LANE
       ? [{ groups: ['apps'], resources: ['replicasets', 'controllerrevisions'], verbs: ['list'], ...admission }]
       : []),
-    ...(asksAccess
-      ? [{ groups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'], ...everywhere }]
-      : []),
+    // Questions reach both halves, glass is broken in reviews alone.
+    ...(API_AUTH_MODE === 'rbac' ? [{ ...accessReviews, ...everywhere }] : []),
+    ...(BREAK_GLASS === 'rbac' && API_AUTH_MODE !== 'rbac' ? [{ ...accessReviews, ...admission }] : []),
     ...(API_AUTH_MODE === 'none'
       ? []
       : [{ groups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'], ...everywhere }]),
