@@ -1,26 +1,21 @@
 import type { Context } from '../../../lib/function/define.ts';
 import type { ConfigMap } from '../../../lib/kube/resource.ts';
 import { bucketOf, readBucket, writeBucket, type Bucket } from '../state/bucket.ts';
-import { ranked } from '../claim.ts';
 import type { Config } from '../config.ts';
 import type { DnsFacts } from '../integration/types.ts';
-import { countDrift, countRefused, countWrites } from '../metrics.ts';
+import { countDrift, countWrites } from '../metrics.ts';
 import type { Decision } from './decision.ts';
 import type { WriteStep } from '../state/patch.ts';
 import type { Policy } from '../policy.ts';
 import { publish } from './publish.ts';
 import type { SourceRecords } from '../state/record.ts';
 import { writingRules } from '../refused.ts';
-import { reportOutcome } from './report.ts';
-import { hostKey } from '../rule.ts';
 import { writeShard, type Shard } from '../shard/shard.ts';
 import type { Listed } from '../sources/list.ts';
 import { reachOf, writeState, type ReadState } from '../state/state.ts';
 import { upTo } from '../state/store.ts';
 import { drop } from '../state/sweep.ts';
-
-/** Objects that one pass tells about; a first pass over a large cluster would write an Event for everything. */
-const mostReports = 100;
+import { tell, type Change } from './tell.ts';
 
 /** What a full pass has read, and what it decided. */
 export interface Pass {
@@ -58,7 +53,7 @@ export async function carryOut(context: Context<Config>, policy: Policy, pass: P
   if (steps.length > 0) {
     await publish(context, policy, { facts, plan: decision.plans }); // what somebody undoes is mended within the budget
   }
-  await tell(context, pass);
+  await tell(context, policy, changeOf(pass, context.now()));
   return steps.length + indexSteps.length > 0;
 }
 
@@ -103,12 +98,14 @@ function countRepairs(context: Context<Config>, shards: readonly Shard[], writes
   }
 }
 
-/** Ranks the claims of those hosts only that it tells of. */
-async function tell(context: Context<Config>, { records, listed, decision }: Pass): Promise<void> {
-  const changed = listed.wanted.filter(({ source, record }) => records.get(source)?.digest !== record?.digest);
-  changed.forEach((wanted) => countRefused(context, wanted));
-  const told = changed.slice(0, mostReports);
-  const hosts = new Set(told.flatMap(({ claims }) => claims.map(hostKey)));
-  const rivals = ranked(decision.claims.filter((claim) => hosts.has(hostKey(claim))));
-  await Promise.all(told.map((wanted) => reportOutcome(context, wanted, rivals)));
+/** What became of the objects that changed. Those that could not be read are as they were. */
+function changeOf({ records, shards, listed, decision }: Pass, at: Date): Change {
+  const there = new Set(decision.records.map(({ source }) => source));
+  return {
+    changed: listed.wanted.filter(({ source, record }) => records.get(source)?.digest !== record?.digest),
+    gone: [...records.keys()].filter((source) => !there.has(source)),
+    before: [...shards.values()].flatMap(({ claims = [] }) => claims),
+    after: decision.claims,
+    at,
+  };
 }

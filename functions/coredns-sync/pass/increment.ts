@@ -1,15 +1,13 @@
 import type { Context } from '../../../lib/function/define.ts';
 import { Failure } from '../../../lib/function/failure.ts';
 import { bucketOf, writeBucket, type Bucket } from '../state/bucket.ts';
-import { ranked } from '../claim.ts';
 import type { Config } from '../config.ts';
 import { memoryOf, orphansIn, startFrom, type Known } from '../state/memory.ts';
-import { countNoop, countRefused, countWrites } from '../metrics.ts';
+import { countNoop, countWrites } from '../metrics.ts';
 import type { Policy } from '../policy.ts';
 import { publish } from './publish.ts';
 import type { SourceRecord } from '../state/record.ts';
 import { writingRules } from '../refused.ts';
-import { reportOutcome } from './report.ts';
 import { hostKey } from '../rule.ts';
 import { replaceClaims, waitMs, type ShardPlan } from '../shard/plan.ts';
 import { isNewer, newest, shardOf, writeShard } from '../shard/shard.ts';
@@ -18,6 +16,7 @@ import type { SourceRef } from '../sources/ref.ts';
 import type { Wanted } from '../sources/wanted.ts';
 import { blocked, obstructed, readState, type Layout, type ReadState } from '../state/state.ts';
 import { readBuckets, readShards } from '../state/store.ts';
+import { tell } from './tell.ts';
 
 /** `rebuild`: the index can't be trusted, look at everything. A number: the rules may be written in so many milliseconds. */
 export type Progress = 'done' | 'rebuild' | number;
@@ -135,7 +134,12 @@ async function write(context: Context<Config>, policy: Policy, work: Writing): P
   for (const { source } of wanted) {
     unsettled.delete(source);
   }
-  await tell(context, work);
+  await tell(context, policy, {
+    changed: wanted,
+    before: plan.flatMap(({ shard }) => shard.claims ?? []),
+    after: plan.flatMap(({ content }) => content.claims),
+    at: context.now(),
+  });
   return 'done';
 }
 
@@ -151,16 +155,6 @@ async function writeRecords(context: Context<Config>, { known, buckets, wanted }
   });
   await context.kube.run({ steps });
   countWrites(context, 'index', steps.length);
-}
-
-async function tell(context: Context<Config>, { wanted, plan }: Writing): Promise<void> {
-  const rivals = ranked(plan.flatMap(({ content }) => content.claims));
-  await Promise.all(
-    wanted.map(async (each) => {
-      countRefused(context, each);
-      await reportOutcome(context, each, rivals);
-    }),
-  );
 }
 
 /** From memory, else from the state. Undefined where a full pass must come first: nothing is there, or a process died owing. */

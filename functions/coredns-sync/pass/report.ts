@@ -1,35 +1,24 @@
-import type { Context } from '../../../lib/function/define.ts';
 import type { EventStep } from '../../../lib/function/plan.ts';
-import { Failure } from '../../../lib/function/failure.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { Claim } from '../claim.ts';
-import type { Config } from '../config.ts';
 import { hostKey, hostText } from '../rule.ts';
 import type { Wanted } from '../sources/wanted.ts';
 
 /** So many hosts are named; the rest is counted. */
 const shown = 5;
 
-/** Tells on the object what became of its hosts. What can't be told is not worth failing for. */
-export async function reportOutcome(
-  { kube, config, log }: Context<Config>,
-  wanted: Wanted,
-  rivals: ReadonlyMap<string, readonly Claim[]>,
-): Promise<void> {
-  const steps = config.EMIT_EVENTS ? outcomeEvents(wanted, rivals) : [];
-  try {
-    await kube.run({ steps });
-  } catch (error) {
-    log.warn(
-      { source: wanted.source, reason: error instanceof Failure ? error.message : 'unknown' },
-      'no Event written',
-    );
-  }
+export interface Outcome {
+  /** All claims of each host, the winner first. */
+  readonly rivals: ReadonlyMap<string, readonly Claim[]>;
+  /** Hosts that have another winner than before. */
+  readonly turned: ReadonlySet<string>;
+  readonly at: Date;
 }
 
+/** What to tell on an object about its hosts. The same is told once, unless the winner of a host changed since. */
 export function outcomeEvents(
   { source, about, claims, refused }: Wanted,
-  rivals: ReadonlyMap<string, readonly Claim[]>,
+  { rivals, turned, at }: Outcome,
 ): readonly EventStep[] {
   if (about === undefined) {
     return [];
@@ -38,11 +27,14 @@ export function outcomeEvents(
   const lost = claims.filter((claim) => !won.includes(claim));
   const guarded = refused.filter(({ reason }) => reason === 'protected');
   const bad = refused.filter(({ reason }) => reason !== 'protected');
+  const synced = { type: 'Normal', reason: 'HostSynced', what: 'resolves inside the cluster' } as const;
+  const conflict = { type: 'Warning', reason: 'HostConflict', what: 'belongs to an object that ranks higher' } as const;
+  const anew = claims.some((claim) => turned.has(hostKey(claim))) ? { since: at.toISOString() } : {};
   return [
-    ...event(about, { type: 'Normal', reason: 'HostSynced', what: 'resolves inside the cluster' }, won.map(hostText)),
+    ...event(about, { ...synced, ...anew }, won.map(hostText)),
     ...event(
       about,
-      { type: 'Warning', reason: 'HostConflict', what: 'belongs to an object that ranks higher' },
+      { ...conflict, ...anew },
       lost.map((claim) => `${hostText(claim)} (${rivals.get(hostKey(claim))?.[0]?.source ?? 'another object'})`),
     ),
     ...event(about, { type: 'Warning', reason: 'HostProtected', what: 'refused' }, reasonsOf(guarded)),
@@ -59,13 +51,16 @@ interface News {
   readonly type: EventStep['type'];
   readonly reason: string;
   readonly what: string;
+  /** When it came to be; absent where it may have been so before. */
+  readonly since?: string;
 }
 
-function event(about: KubeObject, { type, reason, what }: News, items: readonly string[]): readonly EventStep[] {
+function event(about: KubeObject, { type, reason, what, since }: News, items: readonly string[]): readonly EventStep[] {
   if (items.length === 0) {
     return [];
   }
   const named = items.slice(0, shown).join(', ');
   const more = items.length > shown ? ` and ${items.length - shown} more` : '';
-  return [{ do: 'event', about, type, reason, note: `${named}${more}: ${what}` }];
+  const note = `${named}${more}: ${what}`;
+  return [{ do: 'event', about, type, reason, note, ...(since === undefined ? {} : { occasion: `${since} ${note}` }) }];
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ingresses, type Ingress } from '../../../lib/kube/resource.ts';
+import type { KubeObject } from '../../../lib/kube/wire.ts';
 import {
   ingressOf,
   lineOf,
@@ -19,6 +20,15 @@ async function open(environment: Environment = {}): Promise<World> {
 }
 
 afterEach(async () => world[Symbol.asyncDispose]());
+
+/** All Events, oldest first. */
+function told(): string[] {
+  return world.sandbox.api
+    .list({ group: 'events.k8s.io', plural: 'events' })
+    .map((event) => event as KubeObject & { reason?: string; regarding?: { name?: string }; note?: string })
+    .sort((left, right) => Number(left.metadata?.resourceVersion) - Number(right.metadata?.resourceVersion))
+    .map(({ reason, regarding, note }) => `${regarding?.name ?? ''} ${reason ?? ''}: ${note ?? ''}`);
+}
 
 describe('coredns-sync and its Ingresses', () => {
   it('CS-1 an add event makes one line with the target, and is answered', async () => {
@@ -196,21 +206,38 @@ describe('coredns-sync and its Ingresses', () => {
   });
 
   it('tells on the Ingress what became of its hosts', async () => {
-    const { ingress, tell, sandbox } = await open();
+    const { ingress, tell } = await open();
     await ingress('web', ['api.example.com', 'kubernetes.default.svc.cluster.local']);
     await ingress('zlate', ['api.example.com']);
     await tell('add', 'web');
     await tell('add', 'zlate');
 
-    const told = sandbox.api
-      .list({ group: 'events.k8s.io', plural: 'events' })
-      .map((event) => event as { reason?: string; regarding?: { name?: string }; note?: string })
-      .map(({ reason, regarding, note }) => `${regarding?.name ?? ''} ${reason ?? ''}: ${note ?? ''}`);
-    expect(told.sort()).toEqual([
+    expect(told().sort()).toEqual([
       expect.stringContaining('web HostProtected: belongs to the cluster itself'),
       'web HostSynced: api.example.com: resolves inside the cluster',
       expect.stringContaining('zlate HostConflict: api.example.com (Ingress/shop/web)'),
     ]);
+  });
+
+  it('tells the others whose hosts change hands by that, each time', async () => {
+    const { ingress, tell, remove, tick } = await open();
+    await ingress('web', ['api.example.com', 'other.example.com']);
+    await tell('add', 'web');
+    await ingress('boss', ['api.example.com'], { annotations: { 'coredns-ingress-sync-priority': '5' } });
+    await tell('add', 'boss');
+    const outranked = told().filter((each) => each.startsWith('web'));
+    await remove('boss');
+    await tell('delete', 'boss');
+    const promoted = told().filter((each) => each.startsWith('web')).length;
+    await ingress('boss', ['api.example.com'], { annotations: { 'coredns-ingress-sync-priority': '5' } });
+    await tick();
+
+    expect(outranked).toEqual([
+      'web HostSynced: api.example.com, other.example.com: resolves inside the cluster',
+      expect.stringContaining('web HostConflict: api.example.com (Ingress/shop/boss)'),
+    ]);
+    expect(promoted).toBe(3);
+    expect(told().filter((each) => each.startsWith('web HostConflict'))).toHaveLength(2);
   });
 
   it('shows hosts, winners, losers and conditions at /status and in the state', async () => {

@@ -25,3 +25,10 @@ export function refsOf(subjects: readonly Subject[], policy: Policy): readonly S
       : [];
   });
 }
+
+/** The object of a claim, as `Ingress/shop/web` names it; none where its kind no longer counts. */
+export function refOf(key: string, policy: Policy): readonly SourceRef[] {
+  const [kind = '', namespace = '', name = ''] = key.split('/');
+  const source = sourcesOf(policy).find(({ resource }) => resource.kind === kind);
+  return source === undefined ? [] : [{ source, namespace, name, key }];
+}

@@ -159,7 +159,7 @@ function writtenBy(policy: Policy, wanted: readonly Wanted[], decision: Decision
         instance: policy.config.INSTANCE,
       }),
     ),
-    ...wanted.flatMap((each) => outcomeEvents(each, rivals)),
+    ...wanted.flatMap((each) => outcomeEvents(each, { rivals, turned: new Set(), at: new Date(0) })),
     { summary, conditions },
   ];
 }
