@@ -7,7 +7,7 @@ import { refusalOf } from './dns/parse.ts';
 import type { Recorded } from './dns/recording/render.ts';
 import { createProcesses } from './processes.ts';
 
-const patience = 600_000;
+const patience = 1_800_000;
 const root = join(import.meta.dirname, '../..');
 const directory = mkdtempSync(join(tmpdir(), 'kube-reflex-texts-'));
 const processes = createProcesses(directory);
