@@ -1,9 +1,10 @@
 import type { Context } from '../../../lib/function/define.ts';
 import type { ConfigMap } from '../../../lib/kube/resource.ts';
+import { annotationOf } from '../state/annotation.ts';
 import { bucketOf, readBucket, writeBucket, type Bucket } from '../state/bucket.ts';
 import type { Config } from '../config.ts';
 import type { DnsFacts } from '../integration/types.ts';
-import { countDrift, countWrites } from '../metrics.ts';
+import { countDrift, countWrites, type Drift } from '../metrics.ts';
 import type { Decision } from './decision.ts';
 import type { WriteStep } from '../state/patch.ts';
 import type { Policy } from '../policy.ts';
@@ -40,7 +41,7 @@ export async function carryOut(context: Context<Config>, policy: Policy, pass: P
   // First, so that whoever takes over from here knows where rules may be, and renders them for the same CoreDNS.
   await writeState(context, state, { ...place, facts });
   const steps = shardSteps(context, policy, pass);
-  countRepairs(context, [...shards.values()], steps.length);
+  countRepairs(context, pass, steps.length);
   await writingRules(context, async () => {
     await context.kube.run({ steps });
     countWrites(context, 'rules', steps.length);
@@ -90,12 +91,21 @@ function bucketSteps(
   });
 }
 
-/** What somebody edited is drift; what a lost event left behind is counted by the runtime. */
-function countRepairs(context: Context<Config>, shards: readonly Shard[], writes: number): void {
-  const touched = shards.filter(({ object, claims }) => claims === undefined && object !== undefined);
-  if (writes > 0 && touched.length > 0) {
-    countDrift(context, touched.some(({ owner }) => owner !== 'ours') ? 'label' : 'rules');
+/** What somebody edited or took away is drift; what a lost event left behind is counted by the runtime. */
+function countRepairs(context: Context<Config>, { state, shards }: Pass, writes: number): void {
+  const type = driftIn([...shards.values()], state);
+  if (writes > 0 && type !== undefined) {
+    countDrift(context, type);
   }
+}
+
+function driftIn(shards: readonly Shard[], { known, layout }: ReadState): Drift | undefined {
+  const settled = known && layout.before === undefined;
+  if (shards.some(({ object, owner }) => owner !== 'ours' && annotationOf(object, 'content-sha256') !== undefined)) {
+    return 'label';
+  }
+  const lost = shards.some(({ index, object }) => object === undefined && index < layout.shards);
+  return (settled && lost) || shards.some(({ edited }) => edited) ? 'rules' : undefined;
 }
 
 /** What became of the objects that changed. Those that could not be read are as they were. */

@@ -56,6 +56,28 @@ describe('rules that others touch', () => {
     expect(lines()).toEqual([lineOf('api.example.com')]);
   });
 
+  it('counts what others edit or take away as drift, and not what other settings change', async () => {
+    const { ingress, tick, sandbox, another, app } = await open();
+    async function drift({ url } = app): Promise<string | undefined> {
+      const text = await (await fetch(new URL('/metrics', url))).text();
+      return /^kube_reflex_coredns_sync_drift_total\{type="rules"\} (\d+)/m.exec(text)?.[1];
+    }
+    await ingress('web', ['api.example.com']);
+    await tick();
+    const atFirst = await drift();
+    await sandbox.api.remove(configMaps, { name: rulesName, namespace: 'kube-system' });
+    await tick();
+    const deleted = await drift();
+    await editRules(sandbox, ({ data }) => Object.assign(data ?? {}, { 'dynamic.server': '' }));
+    await tick();
+    const edited = await drift();
+    const other = await another({ TARGET_CNAME: 'other.infra.svc.cluster.local' });
+    await send(other.url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+
+    expect([atFirst, deleted, edited, await drift(other)]).toEqual([undefined, '1', '2', undefined]);
+    expect(world.lines()).toEqual([lineOf('api.example.com', 'other.infra.svc.cluster.local.')]);
+  });
+
   it('CS-47 a rules ConfigMap without data is written', async () => {
     const { ingress, tell, lines, sandbox } = await open();
     await sandbox.api.create(configMaps, { metadata: { name: rulesName, namespace: 'kube-system' } });

@@ -39,6 +39,8 @@ export interface Shard {
   /** How many shards there were when it was written. */
   readonly of: number;
   readonly owner: 'ours' | 'nobody' | 'other';
+  /** Somebody changed what a release like this one wrote; other settings alone change nothing. */
+  readonly edited: boolean;
 }
 
 /** `dynamic-1.claims`: CoreDNS's glob does not match it, and in a volume of many shards each key is a file of its own. */
@@ -59,17 +61,16 @@ export function shardName({ rulesName }: Policy, index: number): string {
 export function readShard(index: number, object: ConfigMap | undefined, policy: Policy): Shard {
   const owner = ownerOf(object, policy);
   const lines = object?.data?.[claimsKey(policy, index)] ?? '';
-  const intact =
-    owner === 'ours' &&
-    annotationOf(object, 'mappings') === mappingsDigest(policy) &&
-    annotationOf(object, 'content-sha256') ===
-      digestOf(rulesIn(object, index, policy), lines, dataIn(object, index, policy));
+  const digest = digestOf(rulesIn(object, index, policy), lines, dataIn(object, index, policy));
+  const written = annotationOf(object, 'content-sha256') === digest;
+  const intact = owner === 'ours' && annotationOf(object, 'mappings') === mappingsDigest(policy) && written;
   return {
     index,
     object,
     owner,
     of: Number(annotationOf(object, 'of') ?? 1),
     claims: intact ? parseClaims(lines) : undefined,
+    edited: !written && annotationOf(object, 'generation') === String(rendererVersion),
   };
 }
 
