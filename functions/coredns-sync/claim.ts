@@ -12,7 +12,7 @@ export interface Claim extends Host {
 }
 
 /** Higher priority, then the earlier mapping, then the older object, then its name: a total order of any host's claims. */
-export function byRank(left: Claim, right: Claim): number {
+function byRank(left: Claim, right: Claim): number {
   return (
     right.priority - left.priority ||
     left.mapping - right.mapping ||

@@ -1,11 +1,12 @@
 import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
 import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
 import { isWithin } from '../host.ts';
+import { annotationKey } from '../state/annotation.ts';
 import { ancestors, compareBytes, type Host } from '../rule.ts';
 import type { DnsCondition, DnsObjects, Integration, IntegrationOptions } from './types.ts';
 
 /** Our stub domains among those of others, as a JSON list. */
-const ownAnnotation = 'coredns-sync.kube-reflex.dev/stub-domains';
+const ownAnnotation = annotationKey('stub-domains');
 
 type StubDomains = Readonly<Record<string, readonly string[]>>;
 
@@ -53,7 +54,7 @@ export function removeStubDomains(configMap: ConfigMap | undefined): Step | unde
 }
 
 /** The shortest list of domains that has every host: its parent, or itself where the parent is a top-level domain. */
-export function zonesToStub(hosts: readonly Host[]): readonly string[] {
+function zonesToStub(hosts: readonly Host[]): readonly string[] {
   const zones = new Set(
     hosts.map(({ host, match }) => {
       const parent = host.slice(host.indexOf('.') + 1);

@@ -15,6 +15,7 @@ export type AnnotationName =
   | 'observed-rv'
   | 'of'
   | 'render-mode'
+  | 'stub-domains'
   | 'touched-at';
 
 export function annotationKey(name: AnnotationName): string {

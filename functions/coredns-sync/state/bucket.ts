@@ -20,7 +20,7 @@ export interface Bucket {
 const recordsKey = 'records';
 /** Small enough to travel twice with every event. */
 const bucketBytes = 32_768;
-export const maxBuckets = 256;
+const maxBuckets = 256;
 
 export function bucketOf(source: string, buckets: number): number {
   return stableHash(source) % buckets;
