@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '../../lib/review/review.ts';
 import type { Config } from './config.ts';
 import type { Objection } from './decide.ts';
 import type { Judged } from './judge.ts';
-import { refusal, title } from './message.ts';
+import { refusal, title, wouldRefuse } from './message.ts';
 
 /** The same news about the same workload is told once in this time. */
 const quietMs = 600_000;
@@ -22,6 +22,16 @@ export function tellDenied(
   context: Context<Config>,
 ): void {
   tell({ type: 'Warning', reason: 'ChangeDenied', note: refusal(objection, undefined) }, judged, request, context);
+}
+
+/** Tells what a policy would have refused that nobody else hears of. */
+export function tellAudited(
+  judged: Judged,
+  request: AdmissionRequest,
+  objection: Objection,
+  context: Context<Config>,
+): void {
+  tell({ type: 'Normal', reason: 'ChangeAudited', note: wouldRefuse(objection) }, judged, request, context);
 }
 
 /** Tells that somebody passed a policy by giving a reason. */

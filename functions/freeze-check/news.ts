@@ -28,10 +28,11 @@ export function problemNews(findings: Findings): EventStep | undefined {
   return note === '' || isTold ? undefined : newsAbout(findings, { type: 'Warning', reason: 'EvaluationFailed', note });
 }
 
-/** When the present state began; where no schedule tells, as after an edit of the policy, when the one before it did. */
+/** When the present state began; where the schedule doesn't tell, as after an edit of the policy, when the one before it did. */
 export function occasionOf({ policy, state }: Findings): string {
-  const before = policy.status?.conditions?.find(({ type }) => type === 'Active');
-  return state.since === undefined ? `after ${before?.lastTransitionTime ?? 'nothing'}` : formatInstant(state.since);
+  const before = policy.status?.conditions?.find(({ type }) => type === 'Active')?.lastTransitionTime;
+  const isScheduled = state.since !== undefined && (before === undefined || state.since > Date.parse(before));
+  return isScheduled ? formatInstant(state.since) : `after ${before ?? 'nothing'}`;
 }
 
 export function newsAbout({ kind, policy, resource }: Findings, news: News): EventStep {

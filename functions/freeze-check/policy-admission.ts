@@ -4,10 +4,10 @@ import type { Config } from './config.ts';
 import type { PolicyKind } from './policy.ts';
 import { validate } from './validate.ts';
 
-/** Answers a review about a policy. Deleting one is never refused. */
+/** Answers a review about a policy. Deleting one is never refused, nor the removal of its finalizers then. */
 export function admitPolicy(kind: PolicyKind): (request: AdmissionRequest, context: Context<Config>) => Verdict {
   return ({ operation, object }, { config, now }) => {
-    if (operation === 'DELETE') {
+    if (operation === 'DELETE' || object?.metadata?.deletionTimestamp !== undefined) {
       return { allow: true };
     }
     const circumstances = {

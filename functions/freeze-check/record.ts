@@ -2,7 +2,7 @@ import type { Context, Verdict } from '../../lib/function/define.ts';
 import type { AdmissionRequest } from '../../lib/review/review.ts';
 import type { Config } from './config.ts';
 import { headline, type Objection } from './decide.ts';
-import { tellDenied, tellPassed } from './denial-news.ts';
+import { tellAudited, tellDenied, tellPassed } from './denial-news.ts';
 import type { Judged, Judgement } from './judge.ts';
 import { reasonOf, title } from './message.ts';
 import type { Action } from './policy.ts';
@@ -40,7 +40,10 @@ function countBypass({ metrics }: Context<Config>, reason: string): void {
 
 function recordJudged(judged: Judged, request: AdmissionRequest, context: Context<Config>): void {
   const { decision, question, bypassReason } = judged;
-  recordUnenforced([...decision.warnings, ...decision.audits], context);
+  countUnenforced([...decision.warnings, ...decision.audits], context);
+  for (const objection of decision.audits) {
+    tellAudited(judged, request, objection, context);
+  }
   const first = headline(question.change, decision.objections);
   if (first === undefined) {
     countAllowed(judged, judged.change.actions[0], context);
@@ -72,6 +75,10 @@ function recordOverride(
   const { exception } = judged.decision;
   if (exception === undefined) {
     countBypass(context, 'break-glass');
+    context.log.warn(
+      { ...factsOf(judged, request), policy: title(objection.rule), reason: judged.bypassReason },
+      'passed by break-glass',
+    );
     tellPassed(judged, request, objection, context);
     return;
   }
@@ -102,25 +109,19 @@ function recordDenial(
       'action',
     ])
     .add(1, { policy_type: rule.kind, policy_name: rule.name, namespace, kind: change.kind, action });
-  const { uid, userInfo } = request;
-  context.log.info(
-    {
-      uid,
-      namespace,
-      kind: change.kind,
-      name: change.name,
-      action,
-      user: userInfo.username,
-      policy: title(rule),
-      reason: reasonOf(rule),
-    },
-    'denied',
-  );
+  context.log.info({ ...factsOf(judged, request), action, policy: title(rule), reason: reasonOf(rule) }, 'denied');
   tellDenied(judged, request, objection, context);
 }
 
+function factsOf(
+  { namespace, change }: Judged,
+  { uid, userInfo }: AdmissionRequest,
+): Readonly<Record<string, unknown>> {
+  return { uid, namespace, kind: change.kind, name: change.name, user: userInfo.username };
+}
+
 /** What a policy that is only watching would have refused. */
-function recordUnenforced(objections: readonly Objection[], { metrics }: Context<Config>): void {
+function countUnenforced(objections: readonly Objection[], { metrics }: Context<Config>): void {
   for (const { rule } of objections) {
     metrics
       .counter('would_deny_total', 'Changes that a policy would have refused if it were enforced.', [

@@ -55,6 +55,12 @@ function excepted(name: string, spec: Partial<FreezeExceptionSpec>): Promise<unk
   return world.create(freezeExceptions, { ...made, spec: { ...made.spec, ...spec } });
 }
 
+/** The Events about a policy. */
+function news(policy: string): readonly KubeObject[] {
+  const told = world.sandbox.api.list(events) as readonly (KubeObject & { readonly note?: string })[];
+  return told.filter(({ note }) => note?.includes(`Denied by ChangeFreeze/${policy}: `) === true);
+}
+
 async function messageOf(request: Parameters<Gate['ask']>[0] = rollout): Promise<string> {
   const { allowed, status } = await gate.ask(request);
   return allowed ? 'allowed' : (status?.message ?? '');
@@ -233,7 +239,7 @@ describe('what is new', () => {
     expect(await messageOf()).toBe('allowed');
   });
 
-  it('a policy may warn, or only count, before it is enforced', async () => {
+  it('a policy may warn, or only count and tell, before it is enforced', async () => {
     await world.create(changeFreezes, freeze('loud', christmas, { enforcement: 'Warn' }));
     await world.create(changeFreezes, freeze('quiet', christmas, { enforcement: 'Audit' }));
 
@@ -246,6 +252,11 @@ describe('what is new', () => {
     ]);
     expect(metrics).toContain('would_deny_total{policy_type="ChangeFreeze",policy_name="loud"} 1');
     expect(metrics).toContain('would_deny_total{policy_type="ChangeFreeze",policy_name="quiet"} 1');
+    await until(() => news('quiet').length > 0, 'the Event of the quiet one is written');
+    expect(news('quiet')).toMatchObject([
+      { type: 'Normal', reason: 'ChangeAudited', note: expect.stringMatching(/^not enforced yet: /) },
+    ]);
+    expect(news('loud')).toEqual([]);
   });
 
   it('a namespace may have its own enforcement', async () => {
@@ -270,13 +281,9 @@ describe('what is new', () => {
     await frozen('told');
     await Promise.all([gate.ask(rollout), gate.ask(rollout), gate.ask({ ...rollout, dryRun: true })]);
 
-    function news(): readonly KubeObject[] {
-      const notes = world.sandbox.api.list(events) as readonly (KubeObject & { readonly note?: string })[];
-      return notes.filter(({ note }) => note?.startsWith('Denied by ChangeFreeze/told: ') === true);
-    }
-    await until(() => news().length > 0, 'the Event is written');
+    await until(() => news('told').length > 0, 'the Event is written');
 
-    expect(news()).toMatchObject([
+    expect(news('told')).toMatchObject([
       {
         metadata: { namespace: 'prod' },
         type: 'Warning',

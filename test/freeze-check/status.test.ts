@@ -89,6 +89,25 @@ describe('the status of a policy', () => {
     ]);
   });
 
+  it('tells of a freeze that is ended by an edit and opened again, each time', async () => {
+    async function endAt(endTime: string): Promise<void> {
+      await world.edit(changeFreezes, { name: 'holiday' }, (policy) => ({
+        ...policy,
+        spec: { ...policy.spec, endTime },
+      }));
+      await replica.tick();
+    }
+    await world.create(changeFreezes, freeze('holiday', [start, end]));
+    world.turnTo('2026-12-24T05:00:00Z');
+    await replica.tick();
+    world.turnTo('2026-12-24T06:00:00Z');
+    await endAt('2026-12-24T06:00:00Z');
+    world.turnTo('2026-12-24T07:00:00Z');
+    await endAt(end);
+
+    expect(news().map((text) => text.split(' ')[1])).toEqual(['Activated', 'Deactivated', 'Activated']);
+  });
+
   it('moves lastTransitionTime only when the state turns', async () => {
     await world.create(changeFreezes, freeze('holiday', [start, end]));
     world.turnTo('2026-12-24T00:00:01Z');
