@@ -67,13 +67,21 @@ function injects({ name, rules = [] }: Webhook): boolean {
     name.endsWith(webhookSuffix) &&
     rules.some(
       ({ operations, apiGroups, apiVersions, resources }) =>
-        covers(operations, 'CREATE') && covers(apiGroups, '') && covers(apiVersions, 'v1') && covers(resources, 'pods'),
+        covers(operations, 'CREATE') &&
+        covers(apiGroups, '') &&
+        covers(apiVersions, 'v1') &&
+        covers(resources?.map(withoutSubresources), 'pods'),
     )
   );
 }
 
 function covers(given: readonly string[] | undefined, wanted: string): boolean {
   return given?.some((each) => each === '*' || each === wanted) ?? false;
+}
+
+// All subresources of pods (`pods/*`) include the pods themselves.
+function withoutSubresources(resource: string): string {
+  return resource.replace(/\/\*$/, '');
 }
 
 type Described = Omit<Injector, 'configuration' | 'position' | 'revision' | 'tag'>;
