@@ -45,6 +45,34 @@ describe('proxies', () => {
     expect(c && driftOf(a, c, { checks, compareHub: false })).toBe('resources');
   });
 
+  it('takes a limit for a request, as the API server does', () => {
+    const [live, expected] = [{ requests: { cpu: '1' }, limits: { cpu: '1' } }, { limits: { cpu: '1' } }].map(
+      (resources) =>
+        proxyOf({ spec: { containers: [{ name: 'istio-proxy', image: 'proxyv2:1', resources }] } }, checks),
+    );
+
+    expect(expected && driftOf(live, expected, { checks, compareHub: false })).toBeUndefined();
+  });
+
+  it.each([
+    { image: 'mirror.local/istio/proxyv2:1', drift: undefined },
+    { image: 'docker.io/istio/proxyv2:2', drift: 'initImage' },
+  ])('compares images of init containers as those of proxies: $image', ({ image, drift }) => {
+    const [live, expected] = [image, 'docker.io/istio/proxyv2:1'].map((init) =>
+      proxyOf(
+        {
+          spec: {
+            containers: [{ name: 'istio-proxy', image: 'proxyv2:1' }],
+            initContainers: [{ name: 'istio-init', image: init }],
+          },
+        },
+        ['initImage'],
+      ),
+    );
+
+    expect(expected && driftOf(live, expected, { checks: ['initImage'], compareHub: false })).toBe(drift);
+  });
+
   it('takes an image of auto as no proxy', () => {
     expect(proxyOf({ spec: { containers: [{ name: 'istio-proxy', image: 'auto' }] } }, checks)).toBeUndefined();
   });

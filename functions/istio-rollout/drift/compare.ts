@@ -29,13 +29,23 @@ function differs(check: DriftCheck, live: Proxy, expected: Proxy, compareHub: bo
     case 'revision':
       return bothDiffer(live.revision, expected.revision);
     case 'initImage':
-      return live.initImages !== expected.initImages;
+      return !areSameImages(live.initImages ?? {}, expected.initImages ?? {}, compareHub);
     case 'mode':
     case 'resources':
     case 'proxyConfig':
     case 'args':
       return live[check] !== expected[check];
   }
+}
+
+type Images = Readonly<Record<string, string>>;
+
+function areSameImages(live: Images, expected: Images, compareHub: boolean): boolean {
+  const names = new Set([...Object.keys(live), ...Object.keys(expected)]);
+  return [...names].every((name) => {
+    const [a, b] = [live[name], expected[name]];
+    return a !== undefined && b !== undefined && isSameImage(a, b, compareHub);
+  });
 }
 
 /** Injectors of old leave no revision behind: what is unknown is no drift. */

@@ -11,7 +11,8 @@ export interface Proxy {
   readonly image: string;
   readonly revision?: string;
   readonly mode?: 'native' | 'regular';
-  readonly initImages?: string;
+  /** By the name of the container. */
+  readonly initImages?: Readonly<Record<string, string>>;
   readonly resources?: string;
   readonly proxyConfig?: string;
   readonly args?: string;
@@ -36,7 +37,7 @@ export function proxyOf({ metadata, spec }: Pod, checks: readonly DriftCheck[]):
     missing: () => ({}),
     revision: () => ({}),
     mode: () => ({ mode: regular === undefined ? 'native' : 'regular' }),
-    initImage: () => ({ initImages: canonical(initImagesOf(spec)) }),
+    initImage: () => ({ initImages: initImagesOf(spec) }),
     resources: () => ({ resources: canonical(resourcesOf(container)) }),
     proxyConfig: () => ({ proxyConfig: canonical(proxyConfigOf(container)) }),
     args: () => ({ args: canonical(container.args ?? []) }),
@@ -60,13 +61,15 @@ function revisionIn(status: string): string | undefined {
   }
 }
 
-function initImagesOf(spec: Pod['spec']): Record<string, string | undefined> {
+function initImagesOf(spec: Pod['spec']): Record<string, string> {
   const found = (spec?.initContainers ?? []).filter(({ name }) => initNames.includes(name));
-  return Object.fromEntries(found.map(({ name, image }) => [name, image]));
+  return Object.fromEntries(found.map(({ name, image = '' }) => [name, image]));
 }
 
+/** The API server takes what is limited and not requested for a request of as much. */
 function resourcesOf({ resources }: Container): object {
-  return { requests: valuesOf(resources?.requests), limits: valuesOf(resources?.limits) };
+  const limits = valuesOf(resources?.limits);
+  return { requests: { ...limits, ...valuesOf(resources?.requests) }, limits };
 }
 
 function valuesOf(quantities: Readonly<Record<string, string>> | undefined): Record<string, string> {

@@ -17,13 +17,17 @@ export function questionOf({ workload, current, link }: Staffed): Question {
         : { apiVersion: 'apps/v1', kind: link.kind, name: link.name, uid: link.uid },
     labels: {
       ...template.labels,
-      ...(link?.hash !== undefined && link.kind === 'ReplicaSet' && { 'pod-template-hash': link.hash }),
+      ...(link?.hash !== undefined && link.kind === 'ReplicaSet' && { [hashLabelOf(workload)]: link.hash }),
       ...(sample?.revisionHash !== undefined && { 'controller-revision-hash': sample.revisionHash }),
       ...(sample?.templateGeneration !== undefined && { 'pod-template-generation': sample.templateGeneration }),
     },
     annotations: template.annotations,
     spec: template.spec,
   };
+}
+
+function hashLabelOf({ kind }: Workload): string {
+  return kind === 'Rollout' ? 'rollouts-pod-template-hash' : 'pod-template-hash';
 }
 
 function ownerOf({ kind, name, uid }: Workload): OwnerReference {

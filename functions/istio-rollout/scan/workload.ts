@@ -82,12 +82,20 @@ interface GivenTemplate {
 
 function templateOf({ metadata, spec }: GivenTemplate = {}): Pick<Workload, 'template' | 'hasTemplateMetadata'> {
   const { labels = {}, annotations = {} } = metadata ?? {};
-  // Nobody checks the template of a custom kind before it is stored.
-  const containers = Array.isArray(spec?.containers) ? spec.containers : [];
+  // Nobody checks the template of a custom kind before it is stored, or fills in what is always there in a pod.
+  const containers = Array.isArray(spec?.containers) ? spec.containers.map(withProtocols) : [];
   return {
     template: { labels, annotations, spec: { ...spec, containers } },
     hasTemplateMetadata: metadata !== undefined,
   };
+}
+
+type Container = Template['spec']['containers'][number];
+
+function withProtocols({ ports, ...container }: Container): Container {
+  return ports === undefined
+    ? container
+    : { ...container, ports: ports.map((port) => ({ ...port, protocol: port.protocol ?? 'TCP' })) };
 }
 
 function ofDeployment(object: Deployment): Details {
