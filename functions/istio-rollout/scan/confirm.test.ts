@@ -25,6 +25,7 @@ const failed: Sample = { revision: 'default', question: plain, answer: { failed:
 describe('what istiod injects', () => {
   it.each([
     { what: 'fits its ConfigMap', samples: [answered('1.29.0-distroless')], stale: [], confirmed: ['seen'] },
+    { what: 'is of another variant', samples: [answered('1.29.0-fips')], stale: [], confirmed: ['seen'] },
     {
       what: 'fits in one of two replicas',
       samples: [answered('1.28.4'), answered('1.29.0')],

@@ -25,9 +25,21 @@ export function isPlain({ annotations, spec }: Question): boolean {
 }
 
 /** Revisions with the tag that their istiod should inject by now, and whether it was seen to. */
-export function expectedTags({ controlPlanes }: State): ReadonlyMap<string, { tag: string; isConfirmed: boolean }> {
-  const told = Object.values(controlPlanes)
-    .filter(({ confirmed, tag, image }) => confirmed !== 'trusted' && tag !== undefined && !image?.includes('/'))
+export type Tags = ReadonlyMap<string, { readonly tag: string; readonly isConfirmed: boolean }>;
+
+/** As the ConfigMaps say. */
+export function namedTags({ controlPlanes }: State): Tags {
+  return tagsOf(Object.values(controlPlanes));
+}
+
+/** The same without those of which something else is believed by now. */
+export function expectedTags({ controlPlanes }: State): Tags {
+  return tagsOf(Object.values(controlPlanes).filter(({ confirmed }) => confirmed !== 'trusted'));
+}
+
+function tagsOf(planes: readonly KnownControlPlane[]): Tags {
+  const told = planes
+    .filter(({ tag, image }) => tag !== undefined && !image?.includes('/'))
     .sort((a, b) => a.changedAt - b.changedAt); // of two ConfigMaps for a revision the later one counts
   return new Map(
     told.map(({ revision, tag = '', confirmed }) => [revision, { tag, isConfirmed: confirmed === 'seen' }]),
@@ -35,7 +47,7 @@ export function expectedTags({ controlPlanes }: State): ReadonlyMap<string, { ta
 }
 
 /** Whether an answer shows another tag than the ConfigMap: the istiod that gave it has not read that yet. */
-export function isLate({ revision, question, answer }: Sample, expected: ReturnType<typeof expectedTags>): boolean {
+export function isLate({ revision, question, answer }: Sample, expected: Tags): boolean {
   const tag = expected.get(revision)?.tag;
   const found = tagOf(answer);
   return tag !== undefined && found !== undefined && isPlain(question) && found !== withoutVariant(tag);
@@ -49,7 +61,7 @@ export interface Reading {
 }
 
 export function readingOf(
-  expected: ReturnType<typeof expectedTags>,
+  expected: Tags,
   samples: readonly Sample[],
   { isTrusting }: { readonly isTrusting: boolean },
 ): Reading {
@@ -68,5 +80,5 @@ function tagOf(answer: Expectation): string | undefined {
 }
 
 function withoutVariant(tag: string): string {
-  return tag.replace(/-(distroless|debug)$/, '');
+  return tag.replace(/-(distroless|debug|fips)$/, '');
 }

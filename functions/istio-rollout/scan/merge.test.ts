@@ -74,4 +74,15 @@ describe('a scan that cannot tell about a workload', () => {
       queue: { items: [] },
     });
   });
+
+  it.each([true, false])('counts late answers of istiod on their own: %s', (isLate) => {
+    const findings =
+      workload === undefined
+        ? []
+        : [{ staffed: { workload, current: [], older: [] }, verdict: { code: 'ProbeFailed' as const } }];
+    const pending = pendingOf(triggered(1));
+    const next = mergeScan(triggered(1), { scan: { ...scan, findings, isLate }, pending, now: 3, wasLost: false });
+
+    expect(next.pending).toMatchObject({ attempts: 1, late: isLate ? 1 : 0 });
+  });
 });

@@ -164,10 +164,11 @@ function withPending(state: State, { scan, pending, now }: Merge): State {
     return rest;
   }
   const attempts = pending.attempts + 1;
+  const late = (pending.late ?? 0) + (scan.isLate ? 1 : 0);
   const lastError = (failed[0]?.verdict.detail ?? '').slice(0, 200);
   return {
     ...rest,
-    pending: { ...pending, ...named(unsure), attempts, dueAt: now + backoffMs(attempts), lastError },
+    pending: { ...pending, ...named(unsure), attempts, late, dueAt: now + backoffMs(attempts), lastError },
   };
 }
 

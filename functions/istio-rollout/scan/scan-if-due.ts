@@ -7,7 +7,7 @@ import { mergeScan } from './merge.ts';
 import { newsOf } from './news.ts';
 import { scan, type Finding, type Scan } from './scan.ts';
 
-/** After so many tries what an injector says is taken even if it does not fit its ConfigMap. */
+/** After so many scans in which what an injector says did not fit its ConfigMap it is taken all the same. */
 const patience = 5;
 
 /** Scans what is pending, or everything when its time has come. */
@@ -20,7 +20,7 @@ export async function scanIfDue(pass: Pass): Promise<Scan | undefined> {
   }
   const started = now();
   const wasLost = before.pacing.lastFullScanAt === undefined;
-  const isTrusting = pending.attempts >= patience;
+  const isTrusting = (pending.late ?? 0) >= patience;
   const isCommanded = pending.reasons.includes('command'); // whoever gives it doubts what is known
   const known = isCommanded ? { ...before, verified: [] } : before;
   const result = await scan({ ...pass.scanner(), isTrusting }, known, pending.namespaces);

@@ -8,7 +8,7 @@ import type { Prober } from '../probe/prober.ts';
 import type { Question } from '../probe/question.ts';
 import { configFingerprint, settingsFingerprint } from '../state/pending.ts';
 import type { Identity, Standing, State } from '../state/state.ts';
-import { expectedTags, isLate, isPlain, readingOf, type Reading, type Sample } from './confirm.ts';
+import { expectedTags, isLate, isPlain, namedTags, readingOf, type Reading, type Sample } from './confirm.ts';
 import { join, type Staffed, type Stray } from './join.ts';
 import { judgeAlone, judgeAnswered, judgedPods, type Knowledge, type Open, type Verdict } from './judge.ts';
 import { observe, observeOne, type Observed } from './observe.ts';
@@ -39,6 +39,8 @@ export interface Scan extends Reading {
   readonly findings: readonly Finding[];
   readonly strays: readonly Stray[];
   readonly unreadable: Observed['unreadable'];
+  /** Some istiod answers as if it had not read its ConfigMap yet, and was not believed. */
+  readonly isLate: boolean;
 }
 
 /** Looks at all workloads of the namespaces and asks the injectors about those that only they can judge. */
@@ -53,18 +55,22 @@ export async function scan(scanner: Scanner, state: State, namespaces?: readonly
   const isTrusting = scanner.isTrusting === true;
   const expected = expectedTags(knowledge.state);
   const reading = readingOf(expected, samples, { isTrusting });
+  const doubted = new Set(
+    samples.filter((each) => reading.stale.has(each.revision) || (!isTrusting && isLate(each, expected))),
+  );
   const findings = judged.map(({ staffed: each, verdict, open: question }): Finding => {
     const sample = byUid.get(each.workload.uid);
     if (question === undefined || sample === undefined) {
       return { staffed: each, verdict: verdict ?? { code: 'NoPods' } };
     }
     const answered = judgeAnswered(each, question, sample.answer, knowledge);
-    const isDoubted = reading.stale.has(sample.revision) || (!isTrusting && isLate(sample, expected));
     const injectors = question.injectors.map(({ configuration }) => configuration);
-    return { staffed: each, verdict: isDoubted ? doubted(answered) : answered, injectors };
+    const answer = doubted.has(sample) ? doubtful(answered) : believed(answered, sample, knowledge);
+    return { staffed: each, verdict: answer, injectors };
   });
   return {
     ...reading,
+    isLate: doubted.size > 0,
     knowledge,
     ...(namespaces && { namespaces }),
     findings,
@@ -141,7 +147,8 @@ async function judge(
   }
   const sample = await ask(prober, first);
   const verdict = judgeAnswered(staffed, first, sample.answer, knowledge);
-  return { staffed, verdict: isLate(sample, expectedTags(knowledge.state)) ? doubted(verdict) : verdict };
+  const isDoubted = isLate(sample, expectedTags(knowledge.state));
+  return { staffed, verdict: isDoubted ? doubtful(verdict) : believed(verdict, sample, knowledge) };
 }
 
 async function observeAll({ kube, config }: Scanner, namespaces: readonly string[] | undefined): Promise<Observed> {
@@ -206,7 +213,7 @@ function sentinelIn({ namespace, owner }: Question): Question {
 }
 
 /** Acting on what an injector says that has not read its configuration would mean to act twice. */
-function doubted(verdict: Verdict): Verdict {
+function doubtful(verdict: Verdict): Verdict {
   const { code, revision } = verdict;
   return code === 'ProbeFailed'
     ? verdict
@@ -215,4 +222,10 @@ function doubted(verdict: Verdict): Verdict {
         detail: 'istiod has not read its new ConfigMap yet',
         ...(revision !== undefined && { revision }),
       };
+}
+
+/** What does not fit its ConfigMap may be believed for now, but istiod may come round: it is asked again. */
+function believed(verdict: Verdict, sample: Sample, { state }: Knowledge): Verdict {
+  const { key: _key, ...unremembered } = verdict;
+  return isLate(sample, namedTags(state)) ? unremembered : verdict;
 }

@@ -53,6 +53,8 @@ export interface Pending {
   readonly triggers: number;
   /** Scans that could not ask all injectors. */
   readonly attempts: number;
+  /** Those of them in which an istiod had not read its ConfigMap yet. */
+  readonly late?: number;
   readonly lastError?: string;
 }
 

@@ -13,6 +13,7 @@ export function scanOf(findings: readonly Finding[]): Scan {
     findings,
     strays: [],
     unreadable: [],
+    isLate: false,
     stale: new Set(),
     confirmed: new Map(),
   };
