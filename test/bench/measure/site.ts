@@ -50,7 +50,13 @@ export async function openSite(): Promise<Site> {
   function asShipped(program: Program): Program {
     return { ...program, flags, environment: { ...environment, ...program.environment } };
   }
-  const settings = { ...memoryOf(hostCensus.scaling), KUBECONFIG: file('kubeconfig'), PORT: '0', TLS_PORT: '0', DRAIN_SECONDS: '0' };
+  const settings = {
+    ...memoryOf(hostCensus.scaling),
+    KUBECONFIG: file('kubeconfig'),
+    PORT: '0',
+    TLS_PORT: '0',
+    DRAIN_SECONDS: '0',
+  };
   return {
     functionProgram: (extra = {}) => asShipped({ file: built.file, environment: { ...settings, ...extra } }),
     asShipped,
