@@ -46,7 +46,7 @@ export function encode(state: State): Fitted {
   const verified = fitting(state.verified, roomBeside(data));
   data['verified'] = wrap(verified);
   const kept = cut(state, { blocked, namespaces, items: chunks.flat(), verified });
-  return { data: { ...data, omitted: wrap(kept.omitted) }, parts: rest.map(wrap), state: kept };
+  return { data: { ...data, omitted: wrap(kept.omitted) }, parts: rest.map(renderPart), state: kept };
 }
 
 type Kept = Pick<State, 'blocked' | 'namespaces' | 'verified'> & Pick<Queue, 'items'>;
@@ -128,6 +128,16 @@ function bytesOf(item: unknown): number {
   return Buffer.byteLength(JSON.stringify(item)) + ','.length;
 }
 
+/** What a further ConfigMap of the queue holds. */
+export function renderPart(items: readonly Candidate[]): string {
+  return wrap(items);
+}
+
+export function parsePart(text: string): readonly Candidate[] {
+  const items = unwrap(text, 'queue');
+  return Array.isArray(items) ? (items as Candidate[]) : [];
+}
+
 /** How many further ConfigMaps the queue needs. */
 export function partsOf(data: Readonly<Record<string, string>>): number {
   const { parts = 0 } = (unwrap(data['queue'], 'queue') ?? {}) as Partial<StoredQueue>;
@@ -141,14 +151,15 @@ export function decode({ data, parts }: Encoded): State {
     return value === undefined ? [] : [[key, value] as const];
   });
   const state = { ...emptyState, ...(Object.fromEntries(found) as Partial<State>) };
-  const further = parts.flatMap((part, index) => tagged(unwrap(part, 'queue'), index + 1));
   const { configFingerprint, items } = state.queue;
-  const queued = [...tagged(items, 0), ...further].filter((item) => !isUnderWay(state, item));
-  return { ...state, queue: { configFingerprint, items: queued } };
+  const queued = [items, ...parts.map(parsePart)].flatMap((chunk, part) => chunk.map((item) => ({ ...item, part })));
+  return { ...state, queue: { configFingerprint, items: known(state, queued) } };
 }
 
-function tagged(items: unknown, part: number): Candidate[] {
-  return Array.isArray(items) ? (items as Candidate[]).map((item) => ({ ...item, part })) : [];
+/** Further ConfigMaps may still hold what is elsewhere by now: the state was written, and then nothing more. */
+function known(state: State, queued: readonly Candidate[]): readonly Candidate[] {
+  const first = new Map(queued.toReversed().map((item) => [item.uid, item]));
+  return queued.filter((item) => first.get(item.uid) === item && !isUnderWay(state, item));
 }
 
 function unwrap(text: string | undefined, key: string): unknown {

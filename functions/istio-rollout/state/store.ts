@@ -5,7 +5,8 @@ import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
 import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
 import { pause } from '../../../lib/pause.ts';
 import { commands, queueNames, stateName } from '../names.ts';
-import { decode, encode, partsOf } from './codec.ts';
+import { decode, encode, partsOf, renderPart } from './codec.ts';
+import { overlap } from './parts.ts';
 import type { State } from './state.ts';
 
 /** The state in its ConfigMap. Every write is a compare-and-swap. */
@@ -47,25 +48,46 @@ export async function openStore({
   async function read(): Promise<Held> {
     const object = await kube.get(configMaps, { namespace, name: stateName });
     const data = object?.data ?? {};
-    const names = queueNames.slice(0, partsOf(data));
-    const parts = await Promise.all(names.map((name) => kube.get(configMaps, { namespace, name })));
-    return { object, parts, state: decode({ data, parts: parts.map((part) => part?.data?.['items'] ?? '') }) };
+    const parts = await readParts(0, partsOf(data));
+    return { object, parts, state: decode({ data, parts: parts.map(textOf) }) };
   }
 
-  /** The state first: a candidate that is both in flight and in a further part is in flight. */
+  function readParts(from: number, to: number): Promise<readonly (ConfigMap | undefined)[]> {
+    return Promise.all(queueNames.slice(from, to).map((name) => kube.get(configMaps, { namespace, name })));
+  }
+
+  /** Who dies between two writes loses nothing: what joins a further part is there before the state, what left goes after. */
   async function write(state: State, done: readonly (keyof Commands)[]): Promise<void> {
     const { data, parts, state: kept } = encode(state);
+    const known = [...held.parts, ...(await readParts(held.parts.length, parts.length))];
+    const wider = await writeParts(
+      known,
+      parts.map((items, index) => overlap(textOf(held.parts[index]), items)),
+    );
     const main = stepFor(stateName, held.object, data, done);
     const outcomes = await kube.run({ steps: main === undefined ? [] : [main] });
-    const object = (outcomes[0]?.object as ConfigMap | undefined) ?? held.object;
-    held = { ...held, object, state: kept };
-    const further = parts.flatMap(
-      (items, index) => stepFor(queueNames[index] ?? '', held.parts[index], { items }, []) ?? [],
+    held = { ...held, object: outcomes[0]?.object ?? held.object, state: kept };
+    const exact = await writeParts(
+      wider,
+      wider.map((_part, index) => parts[index] ?? renderPart([])),
     );
-    if (further.length > 0) {
-      await kube.run({ steps: further });
+    if (exact !== known) {
       held = await read();
     }
+  }
+
+  /** The same as before if nothing is to be written. */
+  async function writeParts(
+    known: readonly (ConfigMap | undefined)[],
+    texts: readonly string[],
+  ): Promise<readonly (ConfigMap | undefined)[]> {
+    const steps = texts.map((items, index) => stepFor(queueNames[index] ?? '', known[index], { items }, []));
+    const wanted = steps.filter((step) => step !== undefined);
+    if (wanted.length === 0) {
+      return known;
+    }
+    const outcomes = [...(await kube.run({ steps: wanted }))];
+    return known.map((part, index) => (steps[index] === undefined ? part : outcomes.shift()?.object));
   }
 
   function stepFor(
@@ -114,6 +136,11 @@ export async function openStore({
     },
     update,
   };
+}
+
+/** Nothing, where there is no such part. */
+function textOf(part: ConfigMap | undefined): string {
+  return part?.data?.['items'] ?? '';
 }
 
 function askedBy(object: ConfigMap | undefined): Commands {
