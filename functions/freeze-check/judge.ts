@@ -105,7 +105,10 @@ async function judgeChange(
   { namespace, userInfo }: AdmissionRequest & { readonly namespace: string },
   context: Context<Config>,
 ): Promise<Judgement> {
-  const [place, policies] = await Promise.all([currentNamespace(context, namespace), currentPolicies(context)]);
+  const reading = currentPolicies(context);
+  // Asked for at once and needed only later: whether it works is nobody's business in a namespace that goes.
+  reading.catch(() => undefined);
+  const place = await currentNamespace(context, namespace);
   if (place === undefined) {
     throw new Error(`there is no namespace ${namespace}`);
   }
@@ -113,7 +116,7 @@ async function judgeChange(
     return { is: 'bypass', reason: 'terminating-namespace' };
   }
   const question = questionOf(change, userInfo, place.metadata?.labels ?? {}, context.now());
-  const judged = { is: 'judged' as const, change, namespace, policies };
+  const judged = { is: 'judged' as const, change, namespace, policies: await reading };
   const decided = await decideWithHistory(question, judged, context);
   const bypassReason = await bypassReasonOf(change, decided.decision, userInfo, context);
   return { ...judged, ...decided, ...(bypassReason === undefined ? {} : { bypassReason }) };

@@ -15,11 +15,18 @@ import { createShared, type Shared } from './shared.ts';
 
 /** What admission decides by. It may be forgotten at any time without changing a decision. */
 interface Snapshot {
-  readonly policies: Shared<Policies>;
+  readonly policies: Shared<Reading>;
   readonly namespaces: Map<string, Shared<Namespace | undefined>>;
   /** Policies as they were last read, by uid: most stay the same from one reading to the next. */
   readonly read: Map<string, Versioned>;
   readonly clearing: Clearing;
+}
+
+/** What the lists held. They count as read, whatever is wrong with a policy in them. */
+interface Reading {
+  readonly policies: Policies;
+  /** Why nothing can be judged by them, if so. */
+  readonly obstacle?: string;
 }
 
 interface Versioned {
@@ -38,9 +45,14 @@ const snapshotOf = perInstance((): Snapshot => ({
 }));
 
 /** The policies, no older than the settings allow. Fails when freezes or windows can't be read. */
-export function currentPolicies(context: Context<Config>): Promise<Policies> {
-  const { policies, read } = snapshotOf(context);
-  return policies.get(() => readAll(context, read), monotonicMs(), context.config.POLICY_MAX_AGE);
+export async function currentPolicies(context: Context<Config>): Promise<Policies> {
+  const { policies: shared, read } = snapshotOf(context);
+  const { POLICY_MAX_AGE } = context.config;
+  const { policies, obstacle } = await shared.get(() => readAll(context, read), monotonicMs(), POLICY_MAX_AGE);
+  if (obstacle !== undefined) {
+    throw new Failure('impossible', obstacle);
+  }
+  return policies;
 }
 
 /** When policies of the snapshot are clear. */
@@ -65,22 +77,23 @@ export function missingPolicies(context: Context<Config>): string | undefined {
 }
 
 /** A namespace, no older than the settings allow. `undefined` when there is none of that name. */
-export function currentNamespace(context: Context<Config>, name: string): Promise<Namespace | undefined> {
+export async function currentNamespace(context: Context<Config>, name: string): Promise<Namespace | undefined> {
   const { namespaces: known } = snapshotOf(context);
   const shared = known.get(name) ?? createShared();
   if (known.size >= mostNamespaces) {
     known.clear();
   }
   known.set(name, shared);
-  return shared.get(
-    () => inTime(context, context.kube.get(namespaces, { name }), `namespace ${name}`),
-    monotonicMs(),
-    context.config.POLICY_MAX_AGE,
-  );
+  function read(): Promise<Namespace | undefined> {
+    return inTime(context, context.kube.get(namespaces, { name }), `namespace ${name}`);
+  }
+  const found = await shared.get(read, monotonicMs(), context.config.POLICY_MAX_AGE);
+  // One that was not there a moment ago may have been made since.
+  return found ?? read();
 }
 
 /** Without the exceptions everything stays refused; without the others nothing could be. */
-async function readAll(context: Context<Config>, known: Map<string, Versioned>): Promise<Policies> {
+async function readAll(context: Context<Config>, known: Map<string, Versioned>): Promise<Reading> {
   const [freezes, windows, exceptions] = await Promise.all([
     listInTime(context, changeFreezes),
     listInTime(context, maintenanceWindows),
@@ -89,8 +102,7 @@ async function readAll(context: Context<Config>, known: Map<string, Versioned>):
       return [];
     }),
   ]);
-  refuseMalformed('ChangeFreeze', freezes);
-  refuseMalformed('MaintenanceWindow', windows);
+  const obstacle = malformed('ChangeFreeze', freezes) ?? malformed('MaintenanceWindow', windows);
   const before = new Map(known);
   known.clear();
 
@@ -106,10 +118,14 @@ async function readAll(context: Context<Config>, known: Map<string, Versioned>):
     };
   }
 
-  return {
-    rules: [...freezes.map(readOnce(readFreeze)), ...windows.map(readOnce(readMaintenanceWindow))],
+  const policies = {
+    rules: [
+      ...wellFormed('ChangeFreeze', freezes).map(readOnce(readFreeze)),
+      ...wellFormed('MaintenanceWindow', windows).map(readOnce(readMaintenanceWindow)),
+    ],
     exceptions: wellFormed('FreezeException', exceptions).map(readOnce(readException)),
   };
+  return { policies, ...(obstacle === undefined ? {} : { obstacle }) };
 }
 
 function listInTime<T extends Policy>(context: Context<Config>, resource: Resource<T>): Promise<readonly T[]> {
@@ -117,11 +133,12 @@ function listInTime<T extends Policy>(context: Context<Config>, resource: Resour
 }
 
 /** What such a policy denies nobody knows, so nothing may pass until it is mended. */
-function refuseMalformed(kind: PolicyKind, policies: readonly Policy[]): void {
+function malformed(kind: PolicyKind, policies: readonly Policy[]): string | undefined {
   for (const policy of policies) {
     const why = malformation(kind, policy);
     if (why !== undefined) {
-      throw new Failure('impossible', `${kind}/${policy.metadata?.name ?? ''} must be mended or deleted: ${why}`);
+      return `${kind}/${policy.metadata?.name ?? ''} must be mended or deleted: ${why}`;
     }
   }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { changeFreezes } from '../../functions/freeze-check/policy.ts';
+import { changeFreezes, type ChangeFreeze } from '../../functions/freeze-check/policy.ts';
 import { deployments, namespaces } from '../../lib/kube/resource.ts';
 import { monotonicMs } from '../../lib/monotonic.ts';
 import type { AdmissionResponse } from '../../lib/review/review.ts';
@@ -100,5 +100,56 @@ describe('while the API server does not answer', () => {
     await waitUntil('it is ready', async () => (await readiness()).startsWith('200'));
 
     expect(before).toEqual(before.map(() => expect.stringMatching(/^503 .*the policies have not been read yet/)));
+  });
+
+  it('FC-12 what is left of a namespace that goes passes, though the policies can not be read', async () => {
+    await world.create(namespaces, {
+      metadata: { name: 'leaving', finalizers: ['example.com/wait'], deletionTimestamp: '2026-12-25T11:00:00Z' },
+    });
+    await world.remove(namespaces, 'leaving');
+    gate = await openGate(world);
+    world.sandbox.faults.add({ resource: 'changefreezes', effect: { do: 'refuse', status: 503 } });
+
+    expect(await gate.ask({ ...rollout, namespace: 'leaving' })).toMatchObject({ allowed: true });
+  });
+
+  it('FC-13 a namespace that was not there is looked for again by the next review', async () => {
+    gate = await openGate(world, { environment: { POLICY_MAX_AGE: '1h' } });
+    const before = await gate.ask({ ...creation(), namespace: 'new' });
+    await world.create(namespaces, namespaceNamed('new', {}));
+
+    expect(before).toMatchObject({ allowed: false, status: { code: 500 } });
+    expect(await gate.ask({ ...creation(), namespace: 'new' })).toMatchObject({ allowed: true });
+  });
+});
+
+describe('a policy that got in malformed', () => {
+  it('keeps no replica from getting ready: reviews name it, and it can be mended', async () => {
+    await world.close();
+    world = await openWorld({ at: '2026-12-25T12:00:00Z', lax: true });
+    await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
+    const { spec } = freeze('broken', christmas);
+    const { rules: _rules, ...rest } = spec;
+    await world.create(changeFreezes, { metadata: { name: 'broken' }, spec: rest } as ChangeFreeze);
+    gate = await openGate(world, { environment: { POLICY_MAX_AGE: '1s' } });
+
+    await waitUntil('it is ready', async () => {
+      const { status } = await send(gate.app.url, { method: 'GET', path: '/health/readiness' });
+      return status === 200;
+    });
+    const refused = await gate.ask(rollout);
+    const mending = await gate.ask(
+      { operation: 'UPDATE', object: freeze('broken', christmas), oldObject: null },
+      '/validate-freeze-operator-io-v1alpha1-changefreeze',
+    );
+
+    expect(refused).toMatchObject({
+      allowed: false,
+      status: {
+        code: 500,
+        message: expect.stringContaining('ChangeFreeze/broken must be mended or deleted: spec.rules'),
+      },
+    });
+    expect(mending).toMatchObject({ allowed: true });
   });
 });
