@@ -24,6 +24,15 @@ describe('one failure that two instances see at once', () => {
   });
 });
 
+describe('failures that never pause a run', () => {
+  it('are not remembered beyond what is under way', () => {
+    const { state } = failing(underWay, parseConfig(Config, { FAILURE_THRESHOLD: '0' }));
+
+    expect(state.pacing).toMatchObject({ failed: [] });
+    expect(state.inflight).toMatchObject([{ name: 'web', phase: 'Failed' }]);
+  });
+});
+
 describe('a pause', () => {
   const config = parseConfig(Config, {});
   const { state: paused } = failing(underWay, config);

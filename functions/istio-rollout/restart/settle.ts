@@ -221,8 +221,9 @@ function repeated(
 }
 
 function failed(state: State, intent: InFlight, why: string, config: Config): Settled {
-  const failures = [...state.pacing.failed, identityOf(intent)];
-  const isPause = config.FAILURE_THRESHOLD > 0 && failures.length >= config.FAILURE_THRESHOLD;
+  const isCounted = config.FAILURE_THRESHOLD > 0; // else they would pile up for nothing
+  const failures = isCounted ? [...state.pacing.failed, identityOf(intent)] : [];
+  const isPause = isCounted && failures.length >= config.FAILURE_THRESHOLD;
   const paused = {
     reason: `${intent.kind} ${intent.namespace}/${intent.name}: ${why}`,
     configFingerprint: configFingerprint(state, config),
