@@ -14,10 +14,7 @@ import { hasRoom } from './wave.ts';
 
 /** Restarts what may be restarted now, one after the other, until the wave is full. */
 export async function startRestarts(pass: Pass): Promise<void> {
-  const { store, config, now } = pass;
-  if (config.DRY_RUN) {
-    return;
-  }
+  const { store, now } = pass;
   const { queue } = await store.update((state) => woken(state, now()));
   const asides = new Map<Candidate, Aside>();
   const trouble = await tryAll(pass, asides);
@@ -70,6 +67,9 @@ async function isFoundUnderThisMesh({ store, knowledge }: Pass): Promise<boolean
   return configFingerprint === store.state().queue.configFingerprint;
 }
 
+/** A dry run has nothing more to say of what may be restarted; it looks again, but not in every pass. */
+const dryRunMs = 3_600_000;
+
 /** Restarts one workload, if a fresh look at it and its surroundings finds nothing against it. */
 async function tryRestart(pass: Pass, candidate: Candidate): Promise<Aside | undefined> {
   const { config, store, now, id: by } = pass;
@@ -80,6 +80,9 @@ async function tryRestart(pass: Pass, candidate: Candidate): Promise<Aside | und
   const aside = await reasonAgainst(pass, finding);
   if (aside !== undefined || finding === undefined) {
     return aside ?? { drop: true };
+  }
+  if (config.DRY_RUN) {
+    return { wait: { code: 'DryRun', until: now() + dryRunMs } };
   }
   const intent = intentOf(candidate, finding, { config, now: now(), by });
   await store.update((state) => begun(state, intent, { config, now: now() }));

@@ -79,8 +79,8 @@ function mergeQueue(before: readonly Candidate[], { scan, now }: Merge): readonl
   ];
 }
 
-/** Waits whose end people can move, by a window, an exemption or an end of the freeze. */
-const movable: ReadonlySet<string> = new Set(['Window', 'Cooldown', 'Frozen']);
+/** Waits whose end people can move, by a window, an exemption, an end of the freeze or of the dry run. */
+const movable: ReadonlySet<string> = new Set(['Window', 'Cooldown', 'Frozen', 'DryRun']);
 
 /** One that was found again goes on where it was; whether what it waited for still holds, the next pass asks anew. */
 function renewed(before: Candidate, found: Candidate): Candidate {

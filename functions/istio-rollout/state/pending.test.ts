@@ -72,7 +72,7 @@ describe('settings', () => {
     const state = { ...scanned, pacing: { ...scanned.pacing, scannedWith: settingsFingerprint(config) } };
 
     expect(withSettings(state, 1, config)).toBe(state);
-    expect(withSettings(state, 1, { ...config, COOLDOWN: 1 })).toBe(state);
+    expect(withSettings(state, 1, { ...config, MAX_IN_FLIGHT: 1 })).toBe(state);
   });
 
   it('that a scan was not made with ask for one, once', () => {

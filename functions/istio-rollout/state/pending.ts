@@ -89,11 +89,14 @@ export function backoffMs(attempts: number): number {
   return Math.min(shortestBackoffMs * 2 ** Math.max(0, attempts - 1), longestBackoffMs);
 }
 
-/** A scan after a change of these finds other workloads, or has another opinion about them. */
+/** A scan after a change of these finds other workloads, has another opinion about them, or lets them wait otherwise. */
 const scanSettings = [
   'ARGO_ROLLOUTS',
   'COMPARE_HUB',
+  'COOLDOWN',
   'DRIFT_CHECKS',
+  'DRY_RUN',
+  'FREEZE_URL',
   'ISTIO_NAMESPACES',
   'MAX_ATTEMPTS',
   'NAMESPACES',
@@ -103,6 +106,7 @@ const scanSettings = [
   'REMOVE_SIDECARS',
   'SKIP_NAMESPACES',
   'UNMANAGED_ACTION',
+  'WINDOW',
 ] as const satisfies readonly (keyof Config)[];
 
 export function settingsFingerprint(config: Config): string {
