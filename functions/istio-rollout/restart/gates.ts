@@ -9,7 +9,8 @@ import { nextOpening, parseWindows } from '../window.ts';
 
 /** What was read about the surroundings of a workload just before its restart. */
 export interface Surroundings {
-  readonly budgets: readonly PodDisruptionBudget[];
+  /** Or that the right to list them is missing. */
+  readonly budgets: readonly PodDisruptionBudget[] | 'forbidden';
   /** istiod of the revision is available and not itself being rolled out. */
   readonly isIstiodReady: boolean;
   /** Until when somebody else forbids changes; absent where nobody does. */
@@ -76,6 +77,9 @@ function disruption(
   { RESPECT_PDB }: Config,
   now: number,
 ): Wait | undefined {
+  if (budgets === 'forbidden') {
+    return { code: 'MayNotListPDBs', until: now + aMinuteMs };
+  }
   const isForbidden = budgets.some(
     ({ spec, status }) => matchesLabelSelector(spec?.selector, template.labels) && status?.disruptionsAllowed === 0,
   );

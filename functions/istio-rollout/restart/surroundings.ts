@@ -1,5 +1,6 @@
 import type { Context } from '../../../lib/function/define.ts';
-import { deployments, podDisruptionBudgets, type PodDisruptionBudget } from '../../../lib/kube/resource.ts';
+import { Refusal } from '../../../lib/kube/refusal.ts';
+import { deployments, podDisruptionBudgets } from '../../../lib/kube/resource.ts';
 import type { Config } from '../config.ts';
 import type { Identity } from '../state/state.ts';
 import { workloadOf, type Progress } from '../scan/workload.ts';
@@ -13,12 +14,18 @@ export function createSurveyor(
   { kube, signal, now }: Pick<Context<Config>, 'kube' | 'signal' | 'now'>,
   config: Config,
 ): Surveyor {
-  const budgets = new Map<string, Promise<readonly PodDisruptionBudget[]>>();
+  const budgets = new Map<string, Promise<Surroundings['budgets']>>();
   let istiods: Promise<readonly Istiod[]> | undefined;
 
-  async function budgetsIn(namespace: string): Promise<readonly PodDisruptionBudget[]> {
-    const { items } = await kube.list(podDisruptionBudgets, { namespace });
-    return items;
+  async function budgetsIn(namespace: string): Promise<Surroundings['budgets']> {
+    try {
+      return (await kube.list(podDisruptionBudgets, { namespace })).items;
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 403) {
+        return 'forbidden';
+      }
+      throw error;
+    }
   }
 
   async function readIstiods(): Promise<readonly Istiod[]> {

@@ -1,6 +1,6 @@
 import type { Collection, Kube, ListOptions, MetadataOnly } from '../../../lib/kube/client.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
-import { pods, replicaSets } from '../../../lib/kube/resource.ts';
+import { pods, replicaSets, type Resource } from '../../../lib/kube/resource.ts';
 import { formatSelector, requirements } from '../../../lib/kube/selector.ts';
 import type { OwnerReference } from '../../../lib/kube/wire.ts';
 import type { Config } from '../config.ts';
@@ -50,13 +50,16 @@ export async function observe(kube: Kube, config: Config, namespace?: string): P
   const place = namespace === undefined ? {} : { namespace };
   // Pods last: whoever is among them has a workload that was read before or is younger than this scan.
   const found = await Promise.all(kindsOf(config).map((kind) => listKind(kube, kind, place)));
-  const links = await kube.listMetadata(replicaSets, place);
+  const links = await listIfAllowed(kube, replicaSets, place);
   const live = await listPods(kube, place, config);
   return withRevisions(kube, place, {
     workloads: found.flatMap(({ workloads }) => workloads),
-    links: linksOf('ReplicaSet', links.items),
+    links: linksOf('ReplicaSet', links ?? []),
     pods: live.items,
-    unreadable: found.flatMap(({ kind, isReadable }) => (isReadable ? [] : [kind])),
+    unreadable: [
+      ...found.flatMap(({ kind, isReadable }) => (isReadable ? [] : [kind])),
+      ...(links === undefined ? (['ReplicaSet'] as const) : []),
+    ],
   });
 }
 
@@ -82,7 +85,8 @@ export async function observeOne(
   }
   const labelSelector = formatSelector(requirements(workload.selector));
   const place = { namespace, labelSelector };
-  const owned = kind === 'Deployment' || kind === 'Rollout' ? (await kube.listMetadata(replicaSets, place)).items : [];
+  const isIndirect = kind === 'Deployment' || kind === 'Rollout';
+  const owned = (isIndirect ? await listIfAllowed(kube, replicaSets, place) : undefined) ?? [];
   const live = await listPods(kube, place, config);
   const observed = { workloads: [workload], links: linksOf('ReplicaSet', owned), pods: live.items, unreadable: [] };
   return withRevisions(kube, { namespace }, observed);
@@ -105,6 +109,22 @@ async function listKind<Kind extends WorkloadKind>(
     // A kind that is not served, or that we may not read, leaves the others alone.
     if (error instanceof Refusal && (error.code === 403 || error.code === 404)) {
       return { kind, workloads: [], isReadable: false };
+    }
+    throw error;
+  }
+}
+
+/** What may not be read stands in the way of those that hang on it, and of no others. */
+async function listIfAllowed(
+  kube: Kube,
+  resource: Resource,
+  place: ListOptions,
+): Promise<readonly MetadataOnly[] | undefined> {
+  try {
+    return (await kube.listMetadata(resource, place)).items;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 403) {
+      return undefined;
     }
     throw error;
   }
@@ -140,6 +160,6 @@ async function withRevisions(kube: Kube, place: ListOptions, observed: Observed)
   if (!isNeeded) {
     return observed;
   }
-  const { items } = await kube.listMetadata(controllerRevisions, place);
+  const items = (await listIfAllowed(kube, controllerRevisions, place)) ?? [];
   return { ...observed, links: new Map([...observed.links, ...linksOf('ControllerRevision', items)]) };
 }
