@@ -1,6 +1,8 @@
 import type { Context } from '../../../lib/function/define.ts';
 import { configMaps, pods } from '../../../lib/kube/resource.ts';
-import { pointer } from '../../../lib/function/plan.ts';
+import { asFailure } from '../../../lib/function/failure.ts';
+import { pointer, type PatchStep } from '../../../lib/function/plan.ts';
+import type { MetadataOnly } from '../../../lib/kube/client.ts';
 import { annotationKey } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { planInline } from '../integration/plan.ts';
@@ -94,22 +96,34 @@ async function planPlaced(
 async function touchPods({ kube, config, now }: Context<Config>): Promise<void> {
   const namespace = config.COREDNS_NAMESPACE;
   const { items } = await kube.listMetadata(pods, { namespace, labelSelector: 'k8s-app=kube-dns' });
-  const value = (kube.serverTime() ?? now()).toISOString();
-  await kube.run({
-    steps: items.map((pod) => ({
-      do: 'patch',
-      resource: pods,
-      namespace,
-      name: pod.metadata.name ?? '',
-      operations: [
-        { op: 'test', path: pointer('metadata', 'uid'), value: pod.metadata.uid },
-        ...(pod.metadata.annotations === undefined
-          ? [{ op: 'add' as const, path: pointer('metadata', 'annotations'), value: {} }]
-          : []),
-        { op: 'add', path: pointer('metadata', 'annotations', annotationKey('touched-at')), value },
-      ],
-      brief: true,
-      why: 'let the kubelet refresh the rules',
-    })),
-  });
+  const at = (kube.serverTime() ?? now()).toISOString();
+  for (const pod of items) {
+    try {
+      await kube.run({ steps: [touch(pod, at)] });
+    } catch (error) {
+      if (asFailure(error).kind !== 'conflict') {
+        throw error;
+      }
+      // It went meanwhile: whatever takes its place starts with the new rules.
+    }
+  }
+}
+
+function touch({ metadata }: MetadataOnly, at: string): PatchStep {
+  const { namespace = '', name = '', uid, annotations } = metadata;
+  return {
+    do: 'patch',
+    resource: pods,
+    namespace,
+    name,
+    operations: [
+      { op: 'test', path: pointer('metadata', 'uid'), value: uid },
+      ...(annotations === undefined
+        ? [{ op: 'add' as const, path: pointer('metadata', 'annotations'), value: {} }]
+        : []),
+      { op: 'add', path: pointer('metadata', 'annotations', annotationKey('touched-at')), value: at },
+    ],
+    brief: true,
+    why: 'let the kubelet refresh the rules',
+  };
 }
