@@ -15,13 +15,13 @@ export type Looked = ReadonlyMap<string, Wanted>;
 /** Reads the objects and what they refer to, live: an event only says where to look. */
 export async function look(kube: Kube, policy: Policy, refs: readonly SourceRef[]): Promise<Looked> {
   const found = (await Promise.all(refs.map((ref) => readObject(kube, ref, policy)))).flat();
-  const world = await readWorld(
+  const { world, hidden } = await readWorld(
     kube,
     found.map(({ needs }) => needs),
   );
   return new Map(
     found
-      .filter(({ needs: { gateways: needed = [] } }) => world.servesGateways || needed.length === 0)
+      .filter(({ needs }) => !hidden.some((kind) => refersTo(needs, kind)))
       .map(({ ref, object }) => [
         ref.key,
         object === undefined ? nothingWanted(ref.key) : wantedBy(ref.source, object, { policy, world }),
@@ -55,21 +55,36 @@ function needsOf({ source, namespace }: SourceRef, object: object, policy: Polic
   return { ...needs, namespaces: policy.namespaceSelector === undefined ? own : [...own, namespace] };
 }
 
-async function readWorld(kube: Kube, needs: readonly Needs[]): Promise<World & { readonly servesGateways: boolean }> {
+/** What objects refer to, and which kinds of it can't be read: we may not, or it is not served. */
+interface Seen {
+  readonly world: World;
+  readonly hidden: readonly (keyof World)[];
+}
+
+function refersTo({ gateways: keys = [], namespaces: names = [], classes = false }: Needs, kind: keyof World): boolean {
+  return { gateways: keys.length > 0, namespaces: names.length > 0, classes }[kind];
+}
+
+async function readWorld(kube: Kube, needs: readonly Needs[]): Promise<Seen> {
   const gatewayKeys = [...new Set(needs.flatMap((need) => need.gateways ?? []))];
   const namespaceNames = [...new Set(needs.flatMap((need) => need.namespaces ?? []))];
   const [foundGateways, foundNamespaces, classes] = await Promise.all([
-    orIfUnserved(undefined, () =>
-      Promise.all(gatewayKeys.map(async (key) => ({ key, object: await kube.getServed(gateways, placeOf(key)) }))),
+    orIfForbidden(undefined, () =>
+      orIfUnserved(undefined, () =>
+        Promise.all(gatewayKeys.map(async (key) => ({ key, object: await kube.getServed(gateways, placeOf(key)) }))),
+      ),
     ),
-    Promise.all(namespaceNames.map(async (name) => ({ key: name, object: await kube.get(namespaces, { name }) }))),
-    needs.some((need) => need.classes === true) ? kube.list(ingressClasses) : { items: emptyWorld.classes },
+    orIfForbidden(undefined, () =>
+      Promise.all(namespaceNames.map(async (name) => ({ key: name, object: await kube.get(namespaces, { name }) }))),
+    ),
+    orIfForbidden(undefined, async () =>
+      needs.some((need) => need.classes === true) ? (await kube.list(ingressClasses)).items : emptyWorld.classes,
+    ),
   ]);
+  const found = { gateways: foundGateways, namespaces: foundNamespaces, classes };
   return {
-    gateways: mapOf(foundGateways ?? []),
-    servesGateways: foundGateways !== undefined,
-    namespaces: mapOf(foundNamespaces),
-    classes: classes.items,
+    world: { gateways: mapOf(foundGateways ?? []), namespaces: mapOf(foundNamespaces ?? []), classes: classes ?? [] },
+    hidden: (['gateways', 'namespaces', 'classes'] as const).filter((kind) => found[kind] === undefined),
   };
 }
 

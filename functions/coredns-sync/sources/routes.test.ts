@@ -117,6 +117,19 @@ describe('Gateway API', () => {
     expect(world.lines()).toHaveLength(count);
   });
 
+  it.each(['gateways', 'namespaces'])(
+    'a route keeps its hosts while %s may not be read, and its event is answered',
+    async (resource) => {
+      await gateway('edge', [{ name: 'http', port: 80, protocol: 'HTTP', ...everyone }]);
+      await route('kept', { hostnames: ['kept.example.com'] });
+      world.sandbox.faults.add({ verb: 'get', resource, effect: { do: 'refuse', status: 403 } });
+      await route('new', { hostnames: ['new.example.com'] });
+      await world.tell('update', 'kept', { kind: 'HTTPRoute', apiVersion: versionOf('HTTPRoute') });
+
+      expect(world.lines()).toEqual([lineOf('kept.example.com', gatewayTarget)]);
+    },
+  );
+
   it('a Gateway of another class asks for nothing', async () => {
     await gateway('edge', [{ name: 'http', port: 80, protocol: 'HTTP', ...everyone }], 'other');
     await route('route', { hostnames: ['shop.example.com'] });
