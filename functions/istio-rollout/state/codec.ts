@@ -1,5 +1,6 @@
 import { queueNames, stateName } from '../names.ts';
 import { Unusable } from '../unusable.ts';
+import { isShaped } from './shape.ts';
 import { emptyState, isRemembered, isUnderWay, type Candidate, type Omitted, type Queue, type State } from './state.ts';
 
 /** The state as ConfigMaps hold it: one key per part of it, and what the queue has more than fits there. */
@@ -148,12 +149,21 @@ export function partsOf(data: Readonly<Record<string, string>>): number {
 export function decode({ data, parts }: Encoded): State {
   const found = keys.flatMap((key) => {
     const value = unwrap(data[key], key);
-    return value === undefined ? [] : [[key, value] as const];
+    return isShaped(key, value) ? [[key, value] as const] : [];
   });
-  const state = { ...emptyState, ...(Object.fromEntries(found) as Partial<State>) };
+  const state = withoutGaps(
+    { ...emptyState, ...(Object.fromEntries(found) as Partial<State>) },
+    found.map(([key]) => key),
+  );
   const { configFingerprint, items } = state.queue;
   const queued = [items, ...parts.map(parsePart)].flatMap((chunk, part) => chunk.map((item) => ({ ...item, part })));
   return { ...state, queue: { configFingerprint, items: known(state, queued) } };
+}
+
+/** Without what is under way all the rest counts for nothing: a scan has to find it in the cluster. */
+function withoutGaps(state: State, found: readonly Key[]): State {
+  const { lastFullScanAt: _scanned, ...pacing } = state.pacing;
+  return found.includes('inflight') ? state : { ...state, pacing };
 }
 
 /** Further ConfigMaps may still hold what is elsewhere by now: the state was written, and then nothing more. */
