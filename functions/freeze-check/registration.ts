@@ -91,6 +91,7 @@ function workloadWebhooks(config: Config, { namespace }: Site): readonly Webhook
   const { FAILURE_POLICY, EXCLUDED_NAMESPACES } = config;
   const excluded = [namespace, ...EXCLUDED_NAMESPACES];
   const common = { rules: workloads, matchConditions: [notOurselves(config, namespace)] };
+  const vitalHere = vital.filter((name) => !excluded.includes(name));
   return [
     {
       ...common,
@@ -100,14 +101,17 @@ function workloadWebhooks(config: Config, { namespace }: Site): readonly Webhook
         matchExpressions: [{ key: named, operator: 'NotIn', values: distinct([...excluded, ...vital]) }],
       },
     },
-    {
-      ...common,
-      name: 'vworkloads-vital-v1alpha1.kb.io',
-      failurePolicy: 'Ignore',
-      namespaceSelector: {
-        matchExpressions: [{ key: named, operator: 'In', values: vital.filter((name) => !excluded.includes(name)) }],
-      },
-    },
+    // A list without values would be refused by the API server.
+    ...(vitalHere.length === 0
+      ? []
+      : [
+          {
+            ...common,
+            name: 'vworkloads-vital-v1alpha1.kb.io',
+            failurePolicy: 'Ignore' as const,
+            namespaceSelector: { matchExpressions: [{ key: named, operator: 'In' as const, values: vitalHere }] },
+          },
+        ]),
   ];
 }
 
