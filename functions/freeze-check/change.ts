@@ -116,15 +116,15 @@ function written({ metadata: { labels, annotations, ownerReferences }, spec }: W
   return { labels, annotations, ownerReferences, spec };
 }
 
-/** What is neither a rollout nor a scale counts as a rollout: strict on purpose, and whatever comes along with a scale. */
+/** What changes neither the template nor the replicas counts as a rollout: strict on purpose. */
 function actionsOf(kind: TargetKind, workload: Workload, before: Workload): readonly Action[] {
   const hasReplicas = kind === 'Deployment' || kind === 'StatefulSet';
   const scales = hasReplicas && !isSame(workload.spec?.['replicas'], before.spec?.['replicas']);
-  const rollsOut = !scales || !isSame(besides(['replicas'], workload), besides(['replicas'], before));
+  const rollsOut = !scales || !isSame(workload.spec?.['template'], before.spec?.['template']);
   return [...(rollsOut ? (['ROLL_OUT'] as const) : []), ...(scales ? (['SCALE'] as const) : [])];
 }
 
-/** The labels and the spec but for these fields. Annotations are left out: tools keep their notes there, also on a scale. */
+/** The labels and the spec but for these fields. Annotations are left out: tools keep their notes there. */
 export function besides(fields: readonly string[], { metadata: { labels }, spec }: Workload): unknown {
   return { labels, spec: Object.fromEntries(Object.entries(spec ?? {}).filter(([name]) => !fields.includes(name))) };
 }

@@ -81,17 +81,21 @@ describe('a change', () => {
     ['paused', { paused: true }, {}],
     ['the labels', {}, { labels: { app: 'web', team: 'other' } }],
     ['the strategy', { strategy: { type: 'Recreate' } }, {}],
-  ])('FC-5 of %s that comes along with other replicas is a rollout too', async (_what, spec, traits) => {
-    await prod.frozen(['ROLL_OUT']);
+  ])('FC-3 FC-4 of %s that comes along with other replicas is a scale alone', async (_what, spec, traits) => {
     const { object, oldObject } = update({ replicas: 5, ...traits });
-
-    const answer = await prod.gate.ask({
-      operation: 'UPDATE',
+    const both = {
+      operation: 'UPDATE' as const,
       object: { ...object, spec: { ...deployment().spec, replicas: 5, ...spec } } as KubeObject,
       oldObject: oldObject ?? null,
-    });
+    };
 
-    expect(answer).toMatchObject({ allowed: false, auditAnnotations: { action: 'ROLL_OUT' } });
+    await prod.frozen(['ROLL_OUT'], {}, 'rollouts');
+    const underRollouts = await prod.gate.ask(both);
+    await prod.frozen(['SCALE'], {}, 'scales');
+    const underScales = await prod.gate.ask(both);
+
+    expect(underRollouts).toMatchObject({ allowed: true });
+    expect(underScales).toMatchObject({ allowed: false, auditAnnotations: { action: 'SCALE' } });
   });
 
   it('FC-3 of replicas passes with the note that kubectl apply leaves in an annotation', async () => {
