@@ -85,6 +85,15 @@ describe('the import into the Corefile', () => {
     expect(plan.facts).toMatchObject({ imported: false, volume: false, mount: false, version: '1.11.1' });
   });
 
+  it('CS-35 says that the mount path is taken, whether it may configure or not', () => {
+    const theirs = deployment({
+      containers: [{ name: 'coredns', volumeMounts: [{ name: 'theirs', mountPath: '/etc/coredns/custom/sync/' }] }],
+    });
+
+    expect(conditionsOf(observe(kubeadm, { deployment: theirs }), { configure: false })).toContain('MountConflict');
+    expect(conditionsOf(observe(kubeadm, { deployment: theirs }))).toContain('MountConflict');
+  });
+
   it('CS-46 is not needed for rules to be written when there is no Corefile', () => {
     expect(conditionsOf({ deployment: deployment() })).toEqual(['NoCorefile']);
     expect(conditionsOf({})).toEqual(['Unsupported']);

@@ -83,7 +83,7 @@ function planPlacement(facts: DnsFacts, reading: Reading, observed: DnsObjects, 
   if (facts.mode === 'inline') {
     return notKept(facts, options, 'the Corefile');
   }
-  return options.configure ? planImport(facts, reading, observed, options) : notConfigured(facts);
+  return options.configure ? planImport(facts, reading, observed, options) : notConfigured(facts, observed, options);
 }
 
 /** Volume, then rollout, then import: CoreDNS would take the import before the volume too, but shows nothing for it. */
@@ -144,10 +144,21 @@ function notKept({ imported }: DnsFacts, { configure }: IntegrationOptions, plac
   return { steps: [], conditions: configure ? [] : [{ type: 'NotConfigured', message }] };
 }
 
-function notConfigured({ imported, volume, mount }: DnsFacts): Part {
+function notConfigured(
+  { imported, volume, mount }: DnsFacts,
+  { deployment }: DnsObjects,
+  options: IntegrationOptions,
+): Part {
   const missing = Object.entries({ import: imported, volume, mount }).flatMap(([what, there]) => (there ? [] : [what]));
   const message = `CoreDNS lacks the ${missing.join(', ')}; COREDNS_AUTO_CONFIGURE=true adds what is missing`;
-  return { steps: [], conditions: missing.length === 0 ? [] : [{ type: 'NotConfigured', message }] };
+  const conflict = deployment === undefined ? undefined : observeMount(deployment, options).conflict;
+  return {
+    steps: [],
+    conditions: [
+      ...(missing.length === 0 ? [] : [{ type: 'NotConfigured' as const, message }]),
+      ...(conflict === undefined ? [] : [{ type: 'MountConflict' as const, message: conflict }]),
+    ],
+  };
 }
 
 function adviceOn({ configuration, wanted }: Reading): Part {

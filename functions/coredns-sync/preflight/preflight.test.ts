@@ -33,7 +33,9 @@ describe('preflight', () => {
     const { status } = await send(world.app.url, binaryEvent({ type: 'dev.kube-reflex.coredns-sync.preflight' }));
 
     expect(checks).toContainEqual({ check: 'deployment', status: 'ok', message: 'CoreDNS 1.12.1' });
-    expect(checks).toContainEqual(expect.objectContaining({ check: 'rights', status: 'ok' }));
+    for (const check of ['rights', 'MountConflict', 'NoReload', 'BypassedByNodeLocal']) {
+      expect(checks).toContainEqual(expect.objectContaining({ check, status: 'ok' }));
+    }
     expect(checks.filter((each) => each.status !== 'ok').map(({ check }) => check)).toEqual([
       'NotConfigured',
       'TargetMissing',

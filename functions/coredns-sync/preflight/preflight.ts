@@ -7,6 +7,7 @@ import { instanceLabel } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { obstacle, observeDns, type Dns } from '../integration/dns.ts';
 import { orIfForbidden } from '../forbidden.ts';
+import type { DnsCondition } from '../integration/types.ts';
 import { planIntegration } from '../integration/plan.ts';
 import { neighboursIn, rivalry, type Neighbour } from './neighbours.ts';
 import { permissionsOf } from '../permissions.ts';
@@ -66,8 +67,26 @@ function checkDnsObjects(dns: Dns, policy: Policy): readonly Check[] {
       ? { check: 'configuration', status: 'ok', message: 'the Corefile takes our rules' }
       : { check: 'configuration', status: 'error', message: broken },
     ...conditions.map(({ type, message }) => ({ check: type, status: 'warn' as const, message })),
+    ...allClear(dns, conditions),
   ];
 }
+
+/** What would have shown if it were the case, where it could be seen. */
+function allClear({ objects }: Dns, conditions: readonly DnsCondition[]): readonly Check[] {
+  const found = new Set(conditions.map(({ type }) => type));
+  const read = !unreadable.some((type) => found.has(type));
+  const clear: readonly (readonly [DnsCondition['type'], boolean, string])[] = [
+    ['MountConflict', objects.deployment !== undefined, 'the mount path is free, or ours'],
+    ['NoReload', read, 'CoreDNS reloads its Corefile'],
+    ['BypassedByNodeLocal', true, 'no NodeLocal DNSCache is in the way'],
+  ];
+  return clear.flatMap(([check, seen, message]) =>
+    seen && !found.has(check) ? [{ check, status: 'ok' as const, message }] : [],
+  );
+}
+
+/** Conditions with which nothing is known of the Corefile. */
+const unreadable = ['NoCorefile', 'InvalidCorefile', 'Unsupported', 'NoEligibleBlock'] as const;
 
 async function checkOwner({ kube, config }: Context<Config>, policy: Policy): Promise<Check> {
   const place = { namespace: config.COREDNS_NAMESPACE, name: policy.rulesName };
