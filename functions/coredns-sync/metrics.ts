@@ -1,5 +1,4 @@
 import type { Context } from '../../lib/function/define.ts';
-import { perInstance } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import type { Wanted } from './sources/wanted.ts';
 import type { Conditions, Summary } from './state/state.ts';
@@ -63,15 +62,12 @@ export function showConditions({ metrics }: Counting, before: Conditions, now: C
   }
 }
 
-/** By `Ingress/shop`. A namespace without objects goes back to 0. */
-export function showSources(context: Counting, counts: ReadonlyMap<string, number>): void {
-  const gauge = context.metrics.gauge('sources', 'Objects with hosts, by kind and namespace.', ['kind', 'namespace']);
-  const shown = shownSources(context);
-  for (const key of new Set([...shown, ...counts.keys()])) {
+/** By `Ingress/shop`. Namespaces come and go: one without objects is not shown. */
+export function showSources({ metrics }: Counting, counts: ReadonlyMap<string, number>): void {
+  const gauge = metrics.gauge('sources', 'Objects with hosts, by kind and namespace.', ['kind', 'namespace']);
+  gauge.reset();
+  for (const [key, count] of counts) {
     const [kind = '', namespace = ''] = key.split('/');
-    gauge.set(counts.get(key) ?? 0, { kind, namespace });
-    shown.add(key);
+    gauge.set(count, { kind, namespace });
   }
 }
-
-const shownSources = perInstance(() => new Set<string>());

@@ -240,6 +240,22 @@ describe('coredns-sync and its Ingresses', () => {
     expect(told().filter((each) => each.startsWith('web HostConflict'))).toHaveLength(2);
   });
 
+  it('counts objects by namespace, and forgets a namespace that has none any more', async () => {
+    const { app, ingress, remove, tick } = await open();
+    async function sources(): Promise<readonly string[]> {
+      const text = await (await fetch(new URL('/metrics', app.url))).text();
+      return text.match(/(?<=^kube_reflex_coredns_sync_sources\{).*/gm) ?? [];
+    }
+    await ingress('web', ['a.example.com'], { namespace: 'a' });
+    await ingress('web', ['b.example.com'], { namespace: 'b' });
+    await tick();
+    const both = await sources();
+    await remove('web', 'a');
+    await tick();
+
+    expect([both.length, await sources()]).toEqual([2, ['kind="Ingress",namespace="b"} 1']]);
+  });
+
   it('shows hosts, winners, losers and conditions at /status and in the state', async () => {
     const { app, tick, sandbox, state } = await open();
     await sandbox.api.create(ingresses, ingressOf('web', ['api.example.com']));
