@@ -27,7 +27,6 @@ export interface Rollout extends KubeObject {
     restartedAt?: string;
     /** A number, as text. */
     observedGeneration?: string;
-    availableReplicas?: number;
   };
 }
 

@@ -183,7 +183,7 @@ function pacingOf(next: State, before: State, { scan, pending, now }: Merge): St
       scannedWith: settingsFingerprint(scan.knowledge.config),
     }),
     ...(begins && pacing.paused === undefined
-      ? { runId: formatInstant(now), startedAt: now, trigger: pending.reasons.join(', '), failed: [] }
+      ? { runId: formatInstant(now), trigger: pending.reasons.join(', '), failed: [] }
       : {}),
   };
 }

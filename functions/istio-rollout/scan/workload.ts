@@ -179,7 +179,7 @@ function ofDaemonSet(object: DaemonSet): Details {
   };
 }
 
-/** One whose template lives in another workload is that workload's affair. */
+/** One whose template lives in another workload cannot be judged by itself: its pods are reported. */
 function ofRollout(object: Rollout): Details | undefined {
   if (object.spec?.template === undefined) {
     return undefined;

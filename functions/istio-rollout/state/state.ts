@@ -140,7 +140,6 @@ export interface Pacing {
   /** The settings of that scan; see `settingsFingerprint`. */
   readonly scannedWith?: string;
   readonly runId?: string;
-  readonly startedAt?: number;
   readonly trigger?: string;
   /** Rollouts of this run that failed. */
   readonly failed: readonly Identity[];

@@ -13,8 +13,6 @@ import type { State } from './state.ts';
 export interface Store {
   /** As last read or written. */
   readonly state: () => State;
-  /** There is no state yet, or no more. */
-  readonly isLost: () => boolean;
   /** What an annotation of the ConfigMap asks for. */
   readonly asked: () => Commands;
   readonly load: () => Promise<State>;
@@ -128,7 +126,6 @@ export async function openStore({
 
   return {
     state: () => held.state,
-    isLost: () => held.object === undefined,
     asked: () => askedBy(held.object),
     load: async () => {
       held = await read();
