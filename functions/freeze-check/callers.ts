@@ -1,3 +1,4 @@
+import type { Namespace } from '../../lib/kube/resource.ts';
 import type { UserInfo } from '../../lib/review/review.ts';
 import type { Config } from './config.ts';
 
@@ -32,4 +33,22 @@ export function exemptionOf(
 /** Whom the API server takes us for when we suspend and restore. Other accounts of the namespace are of other functions. */
 export function ownUser({ SELF_USERNAME }: Config, namespace: string): string {
   return SELF_USERNAME ?? `system:serviceaccount:${namespace}:freeze-check`;
+}
+
+export type PlaceExemption = 'terminating-namespace' | 'excluded-namespace';
+
+/** Why nothing is refused in a namespace, if so. */
+export function placeExemption(
+  { metadata = {} }: Namespace,
+  { config, namespace }: { readonly config: Config; readonly namespace: string },
+): PlaceExemption | undefined {
+  if (metadata.deletionTimestamp !== undefined) {
+    return 'terminating-namespace';
+  }
+  return excludedNamespaces(config, namespace).includes(metadata.name ?? '') ? 'excluded-namespace' : undefined;
+}
+
+/** Those that the API server does not ask about: our own can always be repaired. */
+export function excludedNamespaces({ EXCLUDED_NAMESPACES }: Config, own: string): readonly string[] {
+  return [own, ...EXCLUDED_NAMESPACES];
 }

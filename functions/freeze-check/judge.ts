@@ -2,7 +2,7 @@ import type { Context } from '../../lib/function/define.ts';
 import { deployments, statefulSets, type Resource } from '../../lib/kube/resource.ts';
 import type { AdmissionRequest } from '../../lib/review/review.ts';
 import { bypassAnnotation, mayBypass } from './break-glass.ts';
-import { exemptionOf, type Exemption } from './callers.ts';
+import { exemptionOf, placeExemption, type Exemption, type PlaceExemption } from './callers.ts';
 import { classify, type Change } from './change.ts';
 import type { Config } from './config.ts';
 import { decide, type Decision, type Question } from './decide.ts';
@@ -16,7 +16,7 @@ import { currentNamespace, currentPolicies } from './snapshot.ts';
 export type Judgement =
   /** Nobody has to be asked: not a workload, or a part of it that no policy is about. */
   | { readonly is: 'foreign' }
-  | { readonly is: 'bypass'; readonly reason: Exemption | 'cleanup' | 'noop' | 'terminating-namespace' }
+  | { readonly is: 'bypass'; readonly reason: Exemption | PlaceExemption | 'cleanup' | 'noop' }
   | { readonly is: 'error'; readonly code: 400 | 500; readonly message: string }
   | Judged;
 
@@ -112,8 +112,9 @@ async function judgeChange(
   if (place === undefined) {
     throw new Error(`there is no namespace ${namespace}`);
   }
-  if (place.metadata?.deletionTimestamp !== undefined) {
-    return { is: 'bypass', reason: 'terminating-namespace' };
+  const exemption = placeExemption(place, context);
+  if (exemption !== undefined) {
+    return { is: 'bypass', reason: exemption };
   }
   const question = questionOf(change, userInfo, place.metadata?.labels ?? {}, context.now());
   const judged = { is: 'judged' as const, change, namespace, policies: await reading };

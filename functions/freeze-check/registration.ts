@@ -1,7 +1,7 @@
 import type { Admission, AdmissionRule, MatchCondition, Site, Webhook } from '../../lib/function/define.ts';
 import type { Resource } from '../../lib/kube/resource.ts';
 import { admitWorkload } from './admission.ts';
-import { ownUser } from './callers.ts';
+import { excludedNamespaces, ownUser } from './callers.ts';
 import type { Config } from './config.ts';
 import { changeFreezes, freezeExceptions, group, maintenanceWindows, version, type PolicyKind } from './policy.ts';
 import { admitPolicy } from './policy-admission.ts';
@@ -88,8 +88,8 @@ function policyAdmission({ kind, plural }: Resource, { WEBHOOK_TIMEOUT_SECONDS }
 }
 
 function workloadWebhooks(config: Config, { namespace }: Site): readonly Webhook[] {
-  const { FAILURE_POLICY, EXCLUDED_NAMESPACES } = config;
-  const excluded = [namespace, ...EXCLUDED_NAMESPACES];
+  const { FAILURE_POLICY } = config;
+  const excluded = excludedNamespaces(config, namespace);
   const common = { rules: workloads, matchConditions: [notOurselves(config, namespace)] };
   const vitalHere = vital.filter((name) => !excluded.includes(name));
   return [

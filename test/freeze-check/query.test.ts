@@ -15,6 +15,9 @@ let replica: Replica;
 beforeAll(async () => {
   world = await openWorld({ at: noon });
   await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
+  await world.create(namespaces, namespaceNamed('lab', { env: 'prod' }));
+  await world.create(namespaces, { metadata: { name: 'leaving', finalizers: ['example.com/wait'] } });
+  await world.remove(namespaces, 'leaving');
   await world.create(deployments, deployment());
   await world.create(changeFreezes, freeze('holiday', christmas, { message: { reason: 'Christmas' } }));
   await world.create(maintenanceWindows, nightly('nights'));
@@ -46,6 +49,23 @@ function json({ status, body }: Received): unknown {
 const rollout = { namespace: 'prod', kind: 'Deployment', action: 'ROLL_OUT' };
 
 describe('/v1/evaluate', () => {
+  it.each([
+    ['an exempt user', { user: 'release-bot' }, 'exempt-user'],
+    ['an exempt group', { user: 'dev@x', groups: 'sre' }, 'exempt-group'],
+    ['the function itself', { user: 'system:serviceaccount:kube-reflex:freeze-check' }, 'self'],
+    ['an excluded namespace', { namespace: 'lab' }, 'excluded-namespace'],
+    ['its own namespace', { namespace: 'kube-reflex' }, 'excluded-namespace'],
+    ['a namespace that goes', { namespace: 'leaving' }, 'terminating-namespace'],
+  ])('answers for %s as admission does', async (_whom, asked, bypass) => {
+    const environment = { EXEMPT_USERS: 'release-bot', EXEMPT_GROUPS: 'sre', EXCLUDED_NAMESPACES: 'lab' };
+    const lenient = await world.replica({ name: 'lenient', environment });
+
+    const answer = json(await get({ ...rollout, ...asked }, lenient));
+
+    expect(answer).toEqual({ status: 200, allow: true, evaluatedAt: noon, bypass });
+    await lenient.close();
+  });
+
   it('FC-76 says who denies, why, until when, and when nobody does any more', async () => {
     expect(json(await get(rollout))).toEqual({
       status: 200,

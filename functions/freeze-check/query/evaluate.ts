@@ -1,7 +1,15 @@
 import type { Context } from '../../../lib/function/define.ts';
-import { cronJobs, daemonSets, deployments, statefulSets, type Resource } from '../../../lib/kube/resource.ts';
+import {
+  cronJobs,
+  daemonSets,
+  deployments,
+  statefulSets,
+  type Namespace,
+  type Resource,
+} from '../../../lib/kube/resource.ts';
 import { formatInstant } from '../../../lib/time/instant.ts';
 import { createClearing, type Clearing } from '../clearing.ts';
+import { exemptionOf, placeExemption, type Exemption, type PlaceExemption } from '../callers.ts';
 import type { Config } from '../config.ts';
 import { concerns, decide, type Objection, type Question } from '../decide.ts';
 import type { Exception } from '../exception.ts';
@@ -24,6 +32,8 @@ export interface Answer {
   readonly policyKind?: string;
   readonly nextAllowedTime?: string;
   readonly freezeEndTime?: string;
+  /** Why no policy is asked, if so. */
+  readonly bypass?: Exemption | PlaceExemption;
   readonly exception?: string;
   readonly blocking?: readonly { readonly kind: string; readonly name: string; readonly nextAllowedTime?: string }[];
   /** When no policy at all is in the way. */
@@ -43,15 +53,25 @@ const resources: Readonly<Record<TargetKind, Resource>> = {
 
 /** Answers as admission would. Throws when the cluster can't be read. */
 export async function evaluate(query: Query, context: Context<Config>): Promise<Answer> {
-  const { namespace, kind, action, user, groups, at = context.now().getTime() } = query;
-  const [place, applied, labels] = await Promise.all([
-    currentNamespace(context, namespace),
-    currentPolicies(context),
-    labelsOf(query, context),
-  ]);
+  const { namespace, user, groups, action, at = context.now().getTime() } = query;
+  const caller = { username: user, groups: [...groups] };
+  const place = await currentNamespace(context, namespace);
   if (place === undefined) {
     throw new Error(`namespace ${JSON.stringify(namespace)} not found`);
   }
+  const bypass = exemptionOf(caller, action === 'SCALE', context) ?? placeExemption(place, context);
+  return bypass === undefined
+    ? evaluateIn(place, { ...query, at }, context)
+    : { allow: true, evaluatedAt: formatInstant(at), bypass };
+}
+
+async function evaluateIn(
+  place: Namespace,
+  query: Query & { readonly at: number },
+  context: Context<Config>,
+): Promise<Answer> {
+  const { kind, action, user, groups, at } = query;
+  const [applied, labels] = await Promise.all([currentPolicies(context), labelsOf(query, context)]);
   const namespaceLabels = place.metadata?.labels ?? {};
   const question: Question = {
     change: { kind, actions: [action], labels: labels ?? {} },
