@@ -72,7 +72,10 @@ function begun(uid: string): Change {
   return (state) => {
     const rest = state.queue.items.filter((each) => each.uid !== uid);
     const [item] = state.queue.items.filter((each) => each.uid === uid);
-    const { part: _part, wait: _wait, fingerprint = '', ...identity } = item ?? ({} as Candidate);
+    if (item === undefined) {
+      return state; // it has begun already
+    }
+    const { part: _part, wait: _wait, fingerprint = '', ...identity } = item;
     const restart = { by: 'me', attempt: 1, intentAt: 1, deadline: 2, pods: 1, phase: 'Intent' } as const;
     const intent: InFlight = { ...identity, ...restart, fingerprint };
     return { ...state, queue: { ...state.queue, items: rest }, inflight: [...state.inflight, intent] };
