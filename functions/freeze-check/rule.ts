@@ -1,5 +1,5 @@
 import { formatInstant, parseInstant } from '../../lib/time/instant.ts';
-import type { Zone } from '../../lib/time/zone.ts';
+import { utc, type Zone } from '../../lib/time/zone.ts';
 import { always, inverse, nextTurn, once, recurring, remembered, type Intervals } from './intervals.ts';
 import type { ChangeFreeze, ChangeFreezeSpec, DenyKind, DenyPolicy, MaintenanceWindow } from './policy.ts';
 import { attempt, type Problem } from './problem.ts';
@@ -36,19 +36,24 @@ export function readFreeze(policy: ChangeFreeze): Rule {
     name: policy.metadata?.name ?? '',
     policy,
     coverage: readTarget(target, problems),
-    ...timed(freezeIntervals(policy.spec, problems) ?? always),
+    ...timed(freezeIntervals(policy.spec, timezone === '' ? utc : zone, problems) ?? always),
     windows: [],
     zone,
     problems,
   };
 }
 
-function freezeIntervals(spec: ChangeFreezeSpec, problems: Problem[]): Intervals | undefined {
-  const { startTime, endTime, schedule, duration, timezone = '' } = spec;
-  if (schedule !== undefined && duration !== undefined) {
-    const read = readRecurrence({ schedule, duration, timezone }, 'spec', problems);
-    return read === undefined ? undefined : recurring([read]);
+/** The zone is absent where the freeze names one that can't be read. */
+function freezeIntervals(spec: ChangeFreezeSpec, zone: Zone | undefined, problems: Problem[]): Intervals | undefined {
+  const { schedule, duration } = spec;
+  if (schedule === undefined || duration === undefined) {
+    return singleInterval(spec, problems);
   }
+  const read = readRecurrence({ schedule, duration, timezone: zone?.name ?? '' }, 'spec', problems);
+  return read === undefined || zone === undefined ? undefined : recurring([read]);
+}
+
+function singleInterval({ startTime, endTime }: ChangeFreezeSpec, problems: Problem[]): Intervals | undefined {
   if (startTime === undefined || endTime === undefined) {
     problems.push({
       reason: 'EvaluationFailed',

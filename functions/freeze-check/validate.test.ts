@@ -54,6 +54,11 @@ describe('a policy', () => {
       { timezone: 'Mars/Base' },
       'spec.timezone: invalid timezone "Mars/Base": unknown time zone Mars/Base',
     ],
+    [
+      'ChangeFreeze',
+      { timezone: 'BST', schedule: '0 0 * * *', duration: '1h' },
+      'spec.timezone: invalid timezone "BST": unknown time zone BST',
+    ],
     ['ChangeFreeze', { timezone: '+01:00' }, 'spec.timezone: invalid timezone "+01:00": unknown time zone +01:00'],
     ['ChangeFreeze', { endTime: '2026-12-24T00:00:00Z' }, 'spec.endTime must be after spec.startTime'],
     ['ChangeFreeze', { endTime: '2026-12-24T00:00:00+01:00' }, 'spec.endTime must be after spec.startTime'],
@@ -139,6 +144,16 @@ describe('a policy', () => {
       'ChangeFreeze',
       { startTime: '2025-01-01T00:00:00Z', endTime: '2025-01-02T00:00:00Z' },
       'the freeze is over since 2025-01-02T00:00:00Z',
+    ],
+    [
+      'ChangeFreeze',
+      { schedule: '0 0 * * *', duration: '24h' },
+      'spec.schedule: the freeze never ends, as it begins again before it is over',
+    ],
+    [
+      'ChangeFreeze',
+      { schedule: '30 2 * * *', duration: '1h', timezone: 'Europe/Berlin' },
+      'spec.schedule: the freeze does not begin at 2027-03-28T01:00:00Z, when the clocks go forward',
     ],
     [
       'ChangeFreeze',

@@ -1,9 +1,16 @@
 import { formatInstant } from '../../lib/time/instant.ts';
-import { firstSkip } from '../../lib/time/schedule.ts';
+import { firstSkip, parseSchedule } from '../../lib/time/schedule.ts';
 import { readException } from './exception.ts';
 import { nextStart, nextTurn } from './intervals.ts';
 import { malformation } from './kinds/conform.ts';
-import type { ChangeFreeze, DenyPolicy, FreezeException, MaintenanceWindow, PolicyKind } from './policy.ts';
+import type {
+  ChangeFreeze,
+  ChangeFreezeSpec,
+  DenyPolicy,
+  FreezeException,
+  MaintenanceWindow,
+  PolicyKind,
+} from './policy.ts';
 import { readFreeze, readMaintenanceWindow, type Rule } from './rule.ts';
 import type { OpenWindow } from './windows.ts';
 
@@ -33,9 +40,10 @@ export function validate(kind: PolicyKind, policy: object, circumstances: Circum
   }
   switch (kind) {
     case 'ChangeFreeze': {
-      const rule = readFreeze(policy as ChangeFreeze);
+      const freeze = policy as ChangeFreeze;
+      const rule = readFreeze(freeze);
       return review(rule, () => [
-        ...freezeWarnings(rule, circumstances),
+        ...freezeWarnings(rule, freeze.spec, circumstances.now),
         ...behaviorWarnings(rule.policy, circumstances),
       ]);
     }
@@ -59,12 +67,21 @@ function review({ problems }: Pick<Rule, 'problems'>, warnings: () => readonly s
     : { problems: [], warnings: warnings() };
 }
 
-function freezeWarnings({ denying }: Rule, { now }: Circumstances): readonly string[] {
-  const { on, from, until } = denying(now);
-  if (on || until < Infinity) {
+function freezeWarnings(rule: Rule, { schedule, timezone = '' }: ChangeFreezeSpec, now: number): readonly string[] {
+  const { on, from, until } = rule.denying(now);
+  if (!on && until === Infinity) {
+    return [Number.isFinite(from) ? `the freeze is over since ${formatInstant(from)}` : 'spec.schedule: never begins'];
+  }
+  if (schedule === undefined) {
     return [];
   }
-  return [Number.isFinite(from) ? `the freeze is over since ${formatInstant(from)}` : 'spec.schedule: never begins'];
+  if (rule.turnAfter(on ? now : until) === undefined) {
+    return ['spec.schedule: the freeze never ends, as it begins again before it is over'];
+  }
+  const skip = firstSkip(parseSchedule(schedule, timezone), now, now + yearMs);
+  return skip === undefined
+    ? []
+    : [`spec.schedule: the freeze does not begin at ${formatInstant(skip)}, when the clocks go forward`];
 }
 
 function windowsWarnings({ windows }: Rule, { now }: Circumstances): readonly string[] {
