@@ -108,6 +108,9 @@ function driftIn(shards: readonly Shard[], { known, layout }: ReadState): Drift 
   return (settled && lost) || shards.some(({ edited }) => edited) ? 'rules' : undefined;
 }
 
+/** Objects that a full pass tells about: the first one over a large cluster would write an Event for everything. */
+const mostTold = 100;
+
 /** What became of the objects that changed. Those that could not be read are as they were. */
 function changeOf({ records, shards, listed, decision }: Pass, at: Date): Change {
   const there = new Set(decision.records.map(({ source }) => source));
@@ -117,5 +120,6 @@ function changeOf({ records, shards, listed, decision }: Pass, at: Date): Change
     before: [...shards.values()].flatMap(({ claims = [] }) => claims),
     after: decision.claims,
     at,
+    most: mostTold,
   };
 }

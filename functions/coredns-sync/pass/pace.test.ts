@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ingresses, type ConfigMap, type Ingress } from '../../../lib/kube/resource.ts';
+import { events, ingresses, type ConfigMap, type Ingress } from '../../../lib/kube/resource.ts';
+import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { Running } from '../../../lib/main.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import {
@@ -93,6 +94,22 @@ describe('bursts', () => {
     const writes = calls.slice(before).filter(({ verb, resource }) => verb === 'patch' && resource === 'configmaps');
     expect(version).not.toBe(rules()?.metadata?.resourceVersion);
     expect(writes.length).toBeLessThanOrEqual(3); // rules, records, mark
+  });
+
+  it('everybody is told what became of the hosts, however many were written in one go', async () => {
+    const { clock, tell } = await almostDue();
+    const names = Array.from({ length: 120 }, (_, index) => `early-${index}`);
+    for (const name of names) {
+      await world.ingress(name, [`${name}.example.com`]);
+      await tell(name);
+    }
+    clock.turn(1_000);
+    await until(() => Object.keys(owed(world.state())).length === 0);
+
+    const told = world.sandbox.api
+      .list(events)
+      .map((event) => (event as KubeObject & { readonly regarding: { readonly name: string } }).regarding.name);
+    expect(names.filter((name) => !told.includes(name))).toEqual([]);
   });
 
   it('what joins others that wait is not written too early, although their time comes first', async () => {

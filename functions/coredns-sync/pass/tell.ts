@@ -11,9 +11,6 @@ import { refOf } from '../sources/ref.ts';
 import type { Wanted } from '../sources/wanted.ts';
 import { outcomeEvents } from './report.ts';
 
-/** Objects that one run tells about; a first pass over a large cluster would write an Event for everything. */
-const mostReports = 100;
-
 /** What a run changed. */
 export interface Change {
   /** Objects that are not as they were. */
@@ -24,6 +21,8 @@ export interface Change {
   readonly before: readonly Claim[];
   readonly after: readonly Claim[];
   readonly at: Date;
+  /** Objects of either kind that are told; absent: all of them. */
+  readonly most?: number;
 }
 
 /** Tells on each object what became of its hosts. What can't be told is not worth failing for. */
@@ -45,15 +44,15 @@ export async function tell(context: Context<Config>, policy: Policy, change: Cha
 async function eventsOf(
   { kube }: Context<Config>,
   policy: Policy,
-  { changed, gone = [], before, after, at }: Change,
+  { changed, gone = [], before, after, at, most }: Change,
 ): Promise<readonly EventStep[]> {
-  const told = changed.slice(0, mostReports);
+  const told = changed.slice(0, most);
   const sources = new Set([...told.map(({ source }) => source), ...gone]);
   const hosts = new Set([...before, ...after].filter(({ source }) => sources.has(source)).map(hostKey));
   const rivals = rankedOf(after, hosts);
   const turned = turnedHosts(hosts, rankedOf(before, hosts), rivals);
   const refs = [...turned.others].filter((source) => !sources.has(source)).flatMap((source) => refOf(source, policy));
-  const others = await look(kube, policy, refs.slice(0, mostReports));
+  const others = await look(kube, policy, refs.slice(0, most));
   const outcome = { rivals, turned: turned.hosts, at };
   return [...told, ...[...others.values()].map((wanted) => within(wanted, turned.hosts))].flatMap((wanted) =>
     outcomeEvents(wanted, outcome),
