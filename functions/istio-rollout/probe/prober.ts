@@ -30,7 +30,10 @@ export interface ProberOptions {
 
 export type ProbeResult = 'injected' | 'declined' | 'denied' | 'failed';
 
-/** After so many failures in a row an injector is left alone for the rest of the pass. */
+/**
+ * After so many failures in a row an injector is left alone for the rest of the pass. Those at the same time are one: they
+ * share a connection, and an istiod that is replaced cuts it once.
+ */
 const patience = 3;
 
 /** Less than a probe may take: what cannot be reached shows sooner than what is slow. */
@@ -60,6 +63,7 @@ export function createProber(
 
   async function callTarget(target: WebhookTarget, pod: Pod, timeoutMs: number): Promise<Answer> {
     const uid = crypto.randomUUID();
+    const failed = failures.get(target.url) ?? 0;
     try {
       const review = await client.call(target, reviewOf(requestOf(pod, uid)), { timeoutMs, signal });
       failures.delete(target.url);
@@ -68,7 +72,9 @@ export function createProber(
       if (!(error instanceof WebhookFailure)) {
         throw error;
       }
-      failures.set(target.url, (failures.get(target.url) ?? 0) + 1);
+      if ((failures.get(target.url) ?? 0) === failed) {
+        failures.set(target.url, failed + 1);
+      }
       return { failed: error.message };
     }
   }
