@@ -37,13 +37,13 @@ export type ProbeResult = 'injected' | 'declined' | 'denied' | 'failed';
 const patience = 3;
 
 /** Less than a probe may take: what cannot be reached shows sooner than what is slow. */
-const connectMs = 5_000;
+const mostConnectMs = 5_000;
 
 export function createProber(
   { kube, signal, now }: Pick<Context<Config>, 'kube' | 'signal' | 'now'>,
   { config, isOver, onProbe }: ProberOptions,
 ): Prober {
-  const client = createWebhookClient({ connectMs });
+  const client = createWebhookClient({ connectMs: Math.min(mostConnectMs, config.PROBE_TIMEOUT) });
   const known = new Map<string, Promise<Expectation>>();
   const failures = new Map<string, number>();
 
