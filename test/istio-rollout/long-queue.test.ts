@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { queueNames } from '../../functions/istio-rollout/names.ts';
-import { emptyState, type Candidate, type InFlight, type State } from '../../functions/istio-rollout/state/state.ts';
+import { queueNames, stateName } from '../../functions/istio-rollout/names.ts';
+import {
+  counted,
+  emptyState,
+  type Candidate,
+  type InFlight,
+  type State,
+} from '../../functions/istio-rollout/state/state.ts';
 import { openStore, type Change, type Store } from '../../functions/istio-rollout/state/store.ts';
 import { createKube, type Kube } from '../../lib/kube/client.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
@@ -144,5 +150,32 @@ describe('a queue that is no longer long', () => {
 
     expect(Math.max(...long)).toBeGreaterThan(100_000);
     expect(Math.max(...partSizes())).toBeLessThan(100);
+  });
+});
+
+describe('a queue that somebody else touches before its last write', () => {
+  /** Once the state is written, somebody is faster with the first further ConfigMap. */
+  function overtaken(): Kube {
+    return {
+      ...kube,
+      run: async (plan) => {
+        const outcomes = await kube.run(plan);
+        const [part] = queueNames.map((name) => sandbox.api.get(configMaps, name, namespace));
+        if (part !== undefined && plan.steps.some((step) => 'name' in step && step.name === stateName)) {
+          await sandbox.api.update(configMaps, { ...part, metadata: { ...part.metadata, labels: { touched: 'yes' } } });
+        }
+        return outcomes;
+      },
+    };
+  }
+
+  it('has changed once', async () => {
+    await (await open()).update(queued(candidates(0, 2_600)));
+
+    const store = await open(overtaken());
+    await store.update((state) => counted(queued(candidates(0, 10))(state), 'restarts'));
+
+    expect(store.state().counters).toEqual({ restarts: 1 });
+    expect(uidsOf((await open()).state())).toEqual(uidsOf(queued(candidates(0, 10))(emptyState)));
   });
 });

@@ -68,7 +68,7 @@ export async function openStore({
     const exact = await writeParts(
       wider,
       wider.map((_part, index) => parts[index] ?? renderPart([])),
-    );
+    ).catch(unlessOvertaken); // what is left over harms nobody, and the change has been made: not once more
     if (exact !== known) {
       held = await read();
     }
@@ -115,9 +115,10 @@ export async function openStore({
         await write(next, done);
         return held.state;
       } catch (error) {
-        if (!(error instanceof Failure && error.kind === 'conflict') || attempt === tries) {
+        if (attempt === tries) {
           throw error;
         }
+        unlessOvertaken(error);
         await pause(Math.random() * 20 * attempt, signal);
         held = await read();
       }
@@ -133,6 +134,13 @@ export async function openStore({
     },
     update,
   };
+}
+
+/** Throws any failure but that somebody else has written in between. */
+function unlessOvertaken(error: unknown): undefined {
+  if (!(error instanceof Failure && error.kind === 'conflict')) {
+    throw error;
+  }
 }
 
 /** Nothing, where there is no such part. */
