@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await openWorld({ at: '2026-12-25T12:00:00Z' });
   await world.create(namespaces, namespaceNamed('prod', { env: 'prod' }));
   await world.create(changeFreezes, freeze('holiday', ['2026-12-24T00:00:00Z', '2026-12-27T00:00:00Z']));
-  const { app } = await world.replica();
+  const { app } = await world.replica({ environment: { POLICY_MAX_AGE: '0s' } });
   url = app.url.href;
 });
 afterAll(() => world.close());
