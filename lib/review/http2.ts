@@ -6,14 +6,19 @@ import { headers, idleMs, maxAnswerBytes, Unprocessed, type Answer, type Line, t
 /** Room for what callers send and receive at once; beyond it Node refuses answers. */
 const mostMegabytes = 1024;
 
+/** What may be on its way for one request, and for all. With the 64 KiB of the standard, answers wait for each other. */
+const streamWindow = 2 ** 20;
+const sessionWindow = 2 ** 24;
+
 /** One connection for all requests. */
 export async function http2Line(socket: TLSSocket, host: string): Promise<Line> {
   const { connect } = await import('node:http2'); // not needed before, and not by everybody
   const session = connect(`https://${host}`, {
     createConnection: () => socket,
-    settings: { enablePush: false },
+    settings: { enablePush: false, initialWindowSize: streamWindow },
     maxSessionMemory: mostMegabytes,
   });
+  session.once('connect', () => session.setLocalWindowSize(sessionWindow));
   session.on('error', () => undefined); // its requests tell
   session.setTimeout(idleMs, () => session.close());
   session.unref(); // whoever waits for an answer has a timer
