@@ -65,10 +65,10 @@ async function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   } catch (error) {
     throw stream.id === undefined || stream.rstCode === refused
       ? new Unprocessed('the request was refused unseen', { cause: error }) // without a number it was never sent
-      : error;
+      : (stream.errored ?? new Error('EOF', { cause: error }));
   }
-  if (stream.rstCode !== 0) {
+  if (stream.rstCode !== 0 || head[':status'] === undefined) {
     throw new Error('EOF'); // a lost connection looks like the end of the answer
   }
-  return { status: head[':status'] ?? 0, contentType: head['content-type'] ?? '', text };
+  return { status: head[':status'], contentType: head['content-type'] ?? '', text };
 }

@@ -19,6 +19,8 @@ export interface Arrived {
   readonly begin: (text: string) => void;
   /** Ends the connection instead of an answer. */
   readonly cut: () => void;
+  /** Ends without an answer, and the connection stays; only HTTP/2 can. */
+  readonly leave: () => void;
   /** Says that the request was not looked at; only HTTP/2 can. */
   readonly refuse: () => void;
   /** Takes no more requests on the connection, but answers those under way; only HTTP/2 can say so. */
@@ -105,6 +107,7 @@ function arrivedIn(request: Request, response: Response, body: string): Arrived 
       answer.writeHead(200).write(text);
     },
     cut: () => connection.destroy(),
+    leave: () => stream?.close(),
     refuse: () => stream?.close(refused),
     goAway: () => stream?.session?.close(),
   };
