@@ -2,7 +2,7 @@ import type { Context, Wake } from '../../../lib/function/define.ts';
 import type { Config } from '../config.ts';
 import { policyOf } from '../policy.ts';
 import { untilDue } from '../shard/plan.ts';
-import { shardName } from '../shard/shard.ts';
+import { changedAt, shardName, type Shard } from '../shard/shard.ts';
 import { readState } from '../state/state.ts';
 import { readShards, upTo } from '../state/store.ts';
 import { lookAgainIn } from './sync.ts';
@@ -22,7 +22,13 @@ export async function checkRules(context: Context<Config>, { subjects }: Wake): 
   }
   const { layout, cleaning } = await readState(context);
   if (!cleaning && suspects.some(({ index }) => index < layout.shards)) {
-    const now = context.kube.serverTime() ?? context.now();
-    await lookAgainIn(context, untilDue(suspects, context.config.MIN_WRITE_INTERVAL_MS, now));
+    await lookAgainIn(context, untilMended(context, suspects));
   }
+}
+
+/** Who takes the stamp away, by which it is known when they were last written, gains nothing by that. */
+function untilMended({ kube, config, now }: Context<Config>, suspects: readonly Shard[]): number {
+  const interval = config.MIN_WRITE_INTERVAL_MS;
+  const unstamped = suspects.some((shard) => shard.object !== undefined && changedAt(shard) === undefined);
+  return unstamped ? interval : untilDue(suspects, interval, kube.serverTime() ?? now());
 }

@@ -204,9 +204,16 @@ export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, 
   // Stamps ride on a write that happens anyway: they never cause one.
   const riding = annotated({
     'observed-rv': newest(stamps.observed, String(observedVersion(shard.object))),
-    ...(changesRules(shard, content, policy) ? { 'changed-at': stamps.changedAt.toISOString() } : {}),
+    ...(changesRules(shard, content, policy) || isUndone(shard)
+      ? { 'changed-at': stamps.changedAt.toISOString() }
+      : {}),
   });
   return writeConfigMap(shard.object, { ...kept, annotations: { ...kept.annotations, ...riding } }, why);
+}
+
+/** Somebody made something else of it: who does so again and again, be it without touching the rules, waits for his turn. */
+function isUndone({ object, claims }: Shard): boolean {
+  return object !== undefined && claims === undefined;
 }
 
 /** Does CoreDNS get other rules by this? */
