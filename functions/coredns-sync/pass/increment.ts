@@ -9,13 +9,13 @@ import { publish } from './publish.ts';
 import type { SourceRecord } from '../state/record.ts';
 import { writingRules } from '../refused.ts';
 import { hostKey } from '../rule.ts';
-import { replaceClaims, waitMs, type ShardPlan } from '../shard/plan.ts';
+import { replaceClaims, untilDue, waitMs, type ShardPlan } from '../shard/plan.ts';
 import { isNewer, newest, shardOf, writeShard } from '../shard/shard.ts';
 import { look, type Looked } from '../sources/look.ts';
 import type { SourceRef } from '../sources/ref.ts';
 import type { Wanted } from '../sources/wanted.ts';
 import { blocked, obstructed, readState, type Layout, type ReadState } from '../state/state.ts';
-import { readBuckets, readShards } from '../state/store.ts';
+import { readBuckets, readShards, upTo } from '../state/store.ts';
 import { tell } from './tell.ts';
 
 /** `rebuild`: the index can't be trusted, look at everything. A number: the rules may be written in so many milliseconds. */
@@ -53,9 +53,17 @@ export async function increment(
     return 'done';
   }
   if (changed.some(({ key }) => isVast(recordIn(buckets, count, key)))) {
-    return 'rebuild';
+    const wait = force ? 0 : await untilRebuild(context, policy, start.layout);
+    return wait > 0 ? wait : 'rebuild';
   }
   return apply(context, policy, { start, buckets, changed, looked, force });
+}
+
+/** A full pass may write any of the rules, and costs so much that no single object may ask for one at every change. */
+async function untilRebuild(context: Context<Config>, policy: Policy, { shards: count }: Layout): Promise<number> {
+  const shards = await readShards(context, policy, upTo(count));
+  const now = context.kube.serverTime() ?? context.now();
+  return untilDue([...shards.values()], context.config.MIN_WRITE_INTERVAL_MS, now);
 }
 
 /** Where things are, and the state where it had to be read for that. */

@@ -147,6 +147,49 @@ describe('bursts', () => {
     await until(() => Object.keys(owed(state())).length === 0);
   });
 
+  it.each([
+    ['its labels', ({ metadata }: ConfigMap) => Object.assign(metadata ?? {}, { labels: {} })],
+    ['its claims', ({ data }: ConfigMap) => Object.assign(data ?? {}, { 'dynamic.claims': '' })],
+    ['its annotations', ({ metadata }: ConfigMap) => Object.assign(metadata ?? {}, { annotations: {} })],
+  ])(
+    'who undoes %s and leaves the rules alone does not make them be written any faster either',
+    async (_what, edit) => {
+      const { clock, to } = await almostDue();
+      const { sandbox, rules, calls } = world;
+      const edited = { kind: 'ConfigMap', apiVersion: 'v1', namespace: 'kube-system', to };
+      clock.turn(1_000);
+      await editRules(sandbox, ({ metadata }) => Object.assign(metadata ?? {}, { labels: {} }));
+      await world.tell('update', rulesName, edited); // mended at once: it was written long ago
+      expect(rules()?.metadata?.labels).not.toEqual({});
+      const before = calls.length;
+      await editRules(sandbox, edit);
+
+      expect(await world.tell('update', rulesName, edited)).toBe(204);
+      expect(calls.slice(before).map(({ verb }) => verb)).not.toContain('list');
+    },
+  );
+
+  it('an object whose hosts the index does not name asks for no full pass before rules may be written again', async () => {
+    const { clock, tell } = await almostDue();
+    const { ingress, change, calls, rules } = world;
+    await ingress(
+      'vast',
+      Array.from({ length: 400 }, (_, index) => `host-${index}.shop.example.com`),
+    );
+    clock.turn(1_000);
+    await tell('vast');
+    clock.turn(59_000);
+    const before = calls.length;
+    for (const host of ['first.example.com', 'second.example.com']) {
+      await change('vast', ({ spec }) => Object.assign(spec?.rules?.[0] ?? {}, { host }));
+      expect(await tell('vast')).toBe(204);
+    }
+
+    expect(calls.slice(before).map(({ verb }) => verb)).not.toContain('list');
+    clock.turn(1_000);
+    await until(() => rules()?.data?.['dynamic.claims']?.includes('second.example.com') === true);
+  });
+
   it('a process that ends in order writes what it owes', async () => {
     const { ingress, tell, lines, another, app } = await justWritten({ MIN_WRITE_INTERVAL_MS: '60000' });
     await ingress('early', ['early.example.com']);
