@@ -11,6 +11,7 @@ export type { WebhookTarget } from './dial.ts';
 export interface WebhookClient {
   /** Throws `WebhookFailure` with the API server's words when there is no review to be had. */
   call(target: WebhookTarget, review: AdmissionReview, options: CallOptions): Promise<AdmissionReview>;
+  /** Ends the calls under way; later ones fail. */
   close(): void;
 }
 
@@ -20,6 +21,7 @@ const dialMs = 30_000;
 
 export function createWebhookClient({ connectMs = dialMs }: { readonly connectMs?: number } = {}): WebhookClient {
   const endpoints = new Map<string, Endpoint>();
+  let isClosed = false;
 
   function endpointOf(target: WebhookTarget): Endpoint {
     const { url, ca, serverName, address } = target;
@@ -41,6 +43,9 @@ export function createWebhookClient({ connectMs = dialMs }: { readonly connectMs
   return {
     async call(target, review, options) {
       const url = withTimeout(target.url, options.timeoutMs);
+      if (isClosed) {
+        throw new WebhookFailure(`Post "${url}": the client is closed`);
+      }
       try {
         return read(await endpointOf(target).post(postOf(url, review), options));
       } catch (error) {
@@ -48,6 +53,7 @@ export function createWebhookClient({ connectMs = dialMs }: { readonly connectMs
       }
     },
     close() {
+      isClosed = true;
       for (const endpoint of endpoints.values()) {
         endpoint.close();
       }

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { createCertificates, type Certificates } from '../sandbox/requests/certificates.ts';
 import { until } from '../source/testing/until.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from './call.ts';
+import { createEndpoint } from './endpoint.ts';
 import { reviewOf, type AdmissionReview } from './review.ts';
 import { serveWebhook, type Arrived, type ServerOptions, type WebhookServer } from './testing/webhook-server.ts';
 
@@ -252,6 +253,18 @@ describe('idle connections', () => {
     client.close();
 
     await until(() => server.open() === 0, 'no connection');
+  });
+
+  it('are not opened once the client is closed', async () => {
+    const { server, client, target, call } = await open({ protocol: 'h2' });
+    const endpoint = createEndpoint(target, 10_000);
+
+    client.close();
+    endpoint.close();
+
+    expect(await outcomes([call()])).toEqual(['the client is closed']);
+    await expect(endpoint.post({ host: 'a', path: '/', body: '' }, { timeoutMs: 10_000 })).rejects.toThrow('EOF');
+    expect(server.handshakes()).toBe(0);
   });
 
   it.each(['h2', 'http/1.1'] as const)('keep no process alive over %s', async (protocol) => {

@@ -14,7 +14,7 @@ export interface WebhookTarget {
 /** What a connection speaks, in order of preference. */
 export type Protocols = readonly ('h2' | 'http/1.1')[];
 
-/** Opens connections to one webhook, and ends them all. */
+/** Opens connections to one webhook, and ends them all; then it opens no more. */
 export interface Dialler {
   /** Resolves when the certificate has been verified: nothing is sent to a stranger. */
   readonly dial: (protocols: Protocols) => Promise<TLSSocket>;
@@ -26,8 +26,12 @@ export function createDialler(target: WebhookTarget, connectMs: number): Dialler
   const place = placeOf(target);
   const sockets = new Set<TLSSocket>();
   let secureContext: SecureContext | undefined;
+  let isClosed = false;
 
   function dial(protocols: Protocols): Promise<TLSSocket> {
+    if (isClosed) {
+      return Promise.reject(closed);
+    }
     secureContext ??= createSecureContext(ca === undefined ? {} : { ca });
     const socket = connect({ ...place, secureContext, ALPNProtocols: [...protocols] });
     sockets.add(socket);
@@ -38,6 +42,7 @@ export function createDialler(target: WebhookTarget, connectMs: number): Dialler
   return {
     dial,
     close: () => {
+      isClosed = true;
       for (const socket of sockets) {
         socket.destroy();
       }

@@ -46,6 +46,7 @@ export function createEndpoint(target: WebhookTarget, connectMs: number): Endpoi
       return await send(post, limit);
     } catch (error) {
       if (error instanceof Unprocessed) {
+        limit.check(); // nobody dials for a call that was given up
         return send(post, limit);
       }
       throw error;
