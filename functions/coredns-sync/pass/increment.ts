@@ -42,7 +42,7 @@ export async function increment(
       context,
       refs.map(({ key }) => bucketOf(key, count)),
     ),
-    look(context.kube, policy, refs),
+    look(context, policy, refs),
   ]);
   if ([...buckets.values()].some(({ records, of }) => records === undefined || of !== count)) {
     return 'rebuild';
@@ -98,10 +98,7 @@ async function apply(context: Context<Config>, policy: Policy, work: Work): Prom
   if ([...shards.values()].some((shard) => shard.claims === undefined || shard.of !== count || isNewer(shard))) {
     return 'rebuild';
   }
-  const [again, state] = await Promise.all([
-    look(context.kube, policy, changed),
-    work.start.state ?? readState(context),
-  ]);
+  const [again, state] = await Promise.all([look(context, policy, changed), work.start.state ?? readState(context)]);
   if (!state.known || state.cleaning || blocked(state.conditions)) {
     return 'rebuild';
   }

@@ -42,7 +42,7 @@ export async function tell(context: Context<Config>, policy: Policy, change: Cha
 }
 
 async function eventsOf(
-  { kube }: Context<Config>,
+  context: Context<Config>,
   policy: Policy,
   { changed, gone = [], before, after, at, most }: Change,
 ): Promise<readonly EventStep[]> {
@@ -52,7 +52,7 @@ async function eventsOf(
   const rivals = rankedOf(after, hosts);
   const turned = turnedHosts(hosts, rankedOf(before, hosts), rivals);
   const refs = [...turned.others].filter((source) => !sources.has(source)).flatMap((source) => refOf(source, policy));
-  const others = await look(kube, policy, refs.slice(0, most));
+  const others = await look(context, policy, refs.slice(0, most));
   const outcome = { rivals, turned: turned.hosts, at };
   return [...told, ...[...others.values()].map((wanted) => within(wanted, turned.hosts))].flatMap((wanted) =>
     outcomeEvents(wanted, outcome),

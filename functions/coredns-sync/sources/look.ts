@@ -1,6 +1,8 @@
+import type { Context } from '../../../lib/function/define.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
 import { ingressClasses, namespaces } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { Config } from '../config.ts';
 import { orIfForbidden, orIfUnserved } from '../forbidden.ts';
 import type { Policy } from '../policy.ts';
 import { isGone } from './definition.ts';
@@ -13,21 +15,37 @@ import { nothingWanted, wantedBy, type Wanted } from './wanted.ts';
 export type Looked = ReadonlyMap<string, Wanted>;
 
 /** Reads the objects and what they refer to, live: an event only says where to look. */
-export async function look(kube: Kube, policy: Policy, refs: readonly SourceRef[]): Promise<Looked> {
+export async function look(
+  { kube, log }: Context<Config>,
+  policy: Policy,
+  refs: readonly SourceRef[],
+): Promise<Looked> {
   const found = (await Promise.all(refs.map((ref) => readObject(kube, ref, policy)))).flat();
-  const { world, hidden } = await readWorld(
+  const { world, isHidden } = await readWorld(
     kube,
     found.map(({ needs }) => needs),
   );
-  return new Map(
+  const looked = new Map(
     found
-      .filter(({ needs }) => !hidden.some((kind) => refersTo(needs, kind)))
+      .filter(({ needs }) => !isHidden(needs))
       .map(({ ref, object }) => [
         ref.key,
         object === undefined ? nothingWanted(ref.key) : wantedBy(ref.source, object, { policy, world }),
       ]),
   );
+  const unseen = refs.filter(({ key }) => !looked.has(key));
+  if (unseen.length > 0) {
+    const objects = unseen.slice(0, mostNamed).map(({ key }) => key);
+    log.warn(
+      { objects, count: unseen.length },
+      'not readable, or what they refer to is not: their hosts stay as they are',
+    );
+  }
+  return looked;
 }
+
+/** So many objects are named in a log line; the rest is counted. */
+const mostNamed = 10;
 
 interface Found {
   readonly ref: SourceRef;
@@ -55,44 +73,61 @@ function needsOf({ source, namespace }: SourceRef, object: object, policy: Polic
   return { ...needs, namespaces: policy.namespaceSelector === undefined ? own : [...own, namespace] };
 }
 
-/** What objects refer to, and which kinds of it can't be read: we may not, or it is not served. */
 interface Seen {
   readonly world: World;
-  readonly hidden: readonly (keyof World)[];
-}
-
-function refersTo({ gateways: keys = [], namespaces: names = [], classes = false }: Needs, kind: keyof World): boolean {
-  return { gateways: keys.length > 0, namespaces: names.length > 0, classes }[kind];
+  /** Is there anything among these that can't be read? We may not, or it is not served. */
+  readonly isHidden: (needs: Needs) => boolean;
 }
 
 async function readWorld(kube: Kube, needs: readonly Needs[]): Promise<Seen> {
-  const gatewayKeys = [...new Set(needs.flatMap((need) => need.gateways ?? []))];
-  const namespaceNames = [...new Set(needs.flatMap((need) => need.namespaces ?? []))];
   const [foundGateways, foundNamespaces, classes] = await Promise.all([
-    orIfForbidden(undefined, () =>
-      orIfUnserved(undefined, () =>
-        Promise.all(gatewayKeys.map(async (key) => ({ key, object: await kube.getServed(gateways, placeOf(key)) }))),
-      ),
+    readEach(
+      needs.flatMap((need) => need.gateways ?? []),
+      (key) => kube.getServed(gateways, placeOf(key)),
     ),
-    orIfForbidden(undefined, () =>
-      Promise.all(namespaceNames.map(async (name) => ({ key: name, object: await kube.get(namespaces, { name }) }))),
+    readEach(
+      needs.flatMap((need) => need.namespaces ?? []),
+      (name) => kube.get(namespaces, { name }),
     ),
     orIfForbidden(undefined, async () =>
       needs.some((need) => need.classes === true) ? (await kube.list(ingressClasses)).items : emptyWorld.classes,
     ),
   ]);
-  const found = { gateways: foundGateways, namespaces: foundNamespaces, classes };
   return {
-    world: { gateways: mapOf(foundGateways ?? []), namespaces: mapOf(foundNamespaces ?? []), classes: classes ?? [] },
-    hidden: (['gateways', 'namespaces', 'classes'] as const).filter((kind) => found[kind] === undefined),
+    world: { gateways: foundGateways.there, namespaces: foundNamespaces.there, classes: classes ?? [] },
+    isHidden: (need) =>
+      need.gateways?.some((key) => foundGateways.hidden.has(key)) === true ||
+      need.namespaces?.some((name) => foundNamespaces.hidden.has(name)) === true ||
+      (need.classes === true && classes === undefined),
   };
+}
+
+interface Read<T> {
+  readonly there: ReadonlyMap<string, T>;
+  readonly hidden: ReadonlySet<string>;
+}
+
+/** One that can't be read hides nothing of the others. */
+async function readEach<T extends object>(
+  keys: readonly string[],
+  read: (key: string) => Promise<T | undefined>,
+): Promise<Read<T>> {
+  const there = new Map<string, T>();
+  const hidden = new Set<string>();
+  await Promise.all(
+    [...new Set(keys)].map(async (key) => {
+      const object = await orIfForbidden('hidden', () => orIfUnserved('hidden', () => read(key)));
+      if (object === 'hidden') {
+        hidden.add(key);
+      } else if (object !== undefined) {
+        there.set(key, object);
+      }
+    }),
+  );
+  return { there, hidden };
 }
 
 function placeOf(key: string): { readonly namespace: string; readonly name: string } {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
-function mapOf<T>(found: readonly { readonly key: string; readonly object: T | undefined }[]): ReadonlyMap<string, T> {
-  return new Map(found.flatMap(({ key, object }) => (object === undefined ? [] : [[key, object] as const])));
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Running } from '../../../lib/main.ts';
 import { createRoute, installKinds, serveOnlyAs, versionOf, type RouteKind } from '../../../test/coredns-sync/kinds.ts';
 import { lineOf, openWorld, target, type World } from '../../../test/coredns-sync/world.ts';
 
@@ -33,17 +34,19 @@ interface RouteOptions {
   readonly ref?: object;
   readonly accepted?: string;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** The process that is told. */
+  readonly to?: Running;
 }
 
 async function route(name: string, options: RouteOptions = {}): Promise<void> {
-  const { kind = 'HTTPRoute', hostnames, ref = {}, accepted = 'True', annotations = {} } = options;
+  const { kind = 'HTTPRoute', hostnames, ref = {}, accepted = 'True', annotations = {}, to = world.app } = options;
   const parentRef = { name: 'edge', namespace: 'prod', ...ref };
   await createRoute(world.sandbox, kind, {
     metadata: { name, namespace: 'shop', annotations },
     spec: { parentRefs: [parentRef], ...(hostnames === undefined ? {} : { hostnames }) },
     status: { parents: [{ parentRef, conditions: [{ type: 'Accepted', status: accepted }] }] },
   } as object);
-  expect(await world.tell('add', name, { kind, apiVersion: versionOf(kind) })).toBe(204);
+  expect(await world.tell('add', name, { kind, apiVersion: versionOf(kind), to })).toBe(204);
 }
 
 const everyone = { allowedRoutes: { namespaces: { from: 'All' } } };
@@ -129,6 +132,21 @@ describe('Gateway API', () => {
       expect(world.lines()).toEqual([lineOf('kept.example.com', gatewayTarget)]);
     },
   );
+
+  it('a Gateway that may not be read keeps nobody from being served who does not refer to it', async () => {
+    for (const name of ['edge', 'closed']) {
+      await gateway(name, [{ name: 'http', port: 80, protocol: 'HTTP', ...everyone }]);
+    }
+    const effect = { do: 'refuse', status: 403 } as const;
+    world.sandbox.faults.add({ verb: 'get', resource: 'gateways', name: 'closed', effect });
+    await route('first', { hostnames: ['first.example.com'] });
+    const to = await world.another({ MIN_WRITE_INTERVAL_MS: '60000' });
+    await route('seen', { hostnames: ['seen.example.com'], to });
+    await route('hidden', { hostnames: ['hidden.example.com'], ref: { name: 'closed' }, to });
+    await to.close(); // writes both in one go
+
+    expect(world.lines()).toEqual(['first', 'seen'].map((name) => lineOf(`${name}.example.com`, gatewayTarget)));
+  });
 
   it('a Gateway of another class asks for nothing', async () => {
     await gateway('edge', [{ name: 'http', port: 80, protocol: 'HTTP', ...everyone }], 'other');
