@@ -46,13 +46,15 @@ export const ProcessSettings = z.object({
 });
 export type ProcessSettings = z.output<typeof ProcessSettings>;
 
+const timeout = integer({ about: 'longest run of a handler', example: '60', min: 1, max: 3600 });
+
 /** How the runtime treats one function. */
 export const FunctionSettings = z.object({
   ROLE: withDefault(
     oneOf(['all', 'events', 'admission'], { about: 'which half of the function this process is' }),
     'all',
   ),
-  TIMEOUT_SECONDS: withDefault(integer({ about: 'longest run of a handler', example: '60', min: 1, max: 3600 }), 60),
+  TIMEOUT_SECONDS: withDefault(timeout, 60),
   MAX_RUNNING: withDefault(integer({ about: 'handlers under way at once', example: '16', min: 1, max: 1000 }), 16),
   MAX_WAITING: withDefault(
     integer({ about: 'events that may wait; more get 503', example: '1000', min: 1, max: 100_000 }),
@@ -67,6 +69,13 @@ export interface Configured {
   readonly definition: Definition;
   readonly config: unknown;
   readonly settings: FunctionSettings;
+}
+
+/** A function whose runs take longer by nature says so itself. */
+function settingsOf({ timeoutSeconds }: Definition): typeof FunctionSettings {
+  return timeoutSeconds === undefined
+    ? FunctionSettings
+    : z.extend(FunctionSettings, { TIMEOUT_SECONDS: withDefault(timeout, timeoutSeconds) });
 }
 
 /** All settings of the process, or one error that names everything that is wrong. */
@@ -90,7 +99,7 @@ export function readSettings(
 
   const settings = attempt(() => parseConfig(ProcessSettings, environment));
   const configured = definitions.flatMap((definition) => {
-    const settings = attempt(() => parseConfig(FunctionSettings, environment, definition.name));
+    const settings = attempt(() => parseConfig(settingsOf(definition), environment, definition.name));
     const config = attempt(() => parseConfig(definition.config, environment, definition.name));
     return settings === undefined ? [] : [{ definition, config, settings }];
   });

@@ -1,11 +1,24 @@
 import * as z from 'zod/mini';
-import { dnsLabel, duration, flag, integer, list, oneOf, text, withDefault } from '../../lib/function/config.ts';
+import {
+  dnsLabel,
+  duration,
+  flag,
+  integer,
+  list,
+  mayBeEmpty,
+  oneOf,
+  text,
+  withDefault,
+} from '../../lib/function/config.ts';
 import { parseSelector } from '../../lib/kube/selector.ts';
 import { parseWindows } from './window.ts';
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
+
+/** A pass that is over still ends what it has begun: a probe, a restart, its report. */
+export const timeoutSeconds = 90;
 
 export const driftChecks = [
   'image',
@@ -70,9 +83,15 @@ export const Config = z.object({
     ),
     '',
   ),
-  SKIP_NAMESPACES: withDefault(
-    list({ about: 'never these namespaces; - means none', example: 'kube-system,istio-system', item: namespaceNames }),
-    ['kube-system', 'istio-system'],
+  SKIP_NAMESPACES: mayBeEmpty(
+    withDefault(
+      list({
+        about: 'never these namespaces; empty or - means none',
+        example: 'kube-system,istio-system',
+        item: namespaceNames,
+      }),
+      ['kube-system', 'istio-system'],
+    ),
   ),
 
   ISTIOD_CONFIG_READ_DELAY: withDefault(
@@ -82,8 +101,13 @@ export const Config = z.object({
   MAX_DEBOUNCE: withDefault(duration({ about: 'longest delay of a trigger by further ones', example: '60s' }), minute),
   RECONCILE_PERIOD: withDefault(duration({ about: 'time between full scans; 0 means never', example: '1h' }), hour),
   MAX_INVOCATION: withDefault(
-    duration({ about: 'longest pass; must be below TIMEOUT_SECONDS', example: '45s' }),
-    45 * second,
+    duration({ about: 'longest pass', example: '60s' }).check(
+      z.refine(
+        (value) => value > 0 && value < timeoutSeconds * second,
+        `must be above 0 and below the ${timeoutSeconds}s that a handler has`,
+      ),
+    ),
+    minute,
   ),
 
   RESTART_ANNOTATION: withDefault(

@@ -1,6 +1,6 @@
 import { defineFunction } from '../../lib/function/define.ts';
 import { configMaps, mutatingWebhooks, namespaces } from '../../lib/kube/resource.ts';
-import { Config } from './config.ts';
+import { Config, timeoutSeconds } from './config.ts';
 import { bookkeeping, queueNames, stateName, statusName } from './names.ts';
 import { permissions } from './permissions.ts';
 import { confinement } from './policy.ts';
@@ -37,6 +37,7 @@ export default defineFunction<Config>({
     confinement({ namespace, restartAnnotation: RESTART_ANNOTATION, bookkeeping: Object.values(bookkeeping) }),
   // A scan reads much at once: threads that each keep memory of their own cost it a tenth of its CPU. It seldom starts.
   scaling: { minScale: 1, cpu: '50m', memory: '256Mi', mallocArenas: 1 },
+  timeoutSeconds,
   keeps: (_config, { namespace }) =>
     [stateName, statusName, ...queueNames].map((name) => ({ resource: configMaps, name, namespace })),
   release,

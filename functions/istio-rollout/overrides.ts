@@ -1,4 +1,4 @@
-import { parseConfig, ConfigError } from '../../lib/function/config.ts';
+import { ConfigError, isGiven, parseConfig } from '../../lib/function/config.ts';
 import type { Context, Permission } from '../../lib/function/define.ts';
 import { configMaps } from '../../lib/kube/resource.ts';
 import { Config } from './config.ts';
@@ -22,7 +22,7 @@ export function overridden(config: Config, data: Readonly<Record<string, string>
   if (unknown.length > 0) {
     throw new Unusable(`${configName}: there is no setting ${unknown.join(', ').slice(0, 200)}`);
   }
-  const parsed = Object.entries(parsedFrom(given)).filter(([name]) => (given[name] ?? '') !== '');
+  const parsed = Object.entries(parsedFrom(given)).filter(([name]) => isGiven(Config, name, given[name]));
   const undeployed = parsed.filter(([name, value]) => needsOtherManifests(config, { ...config, [name]: value }));
   if (undeployed.length > 0) {
     const names = undeployed.map(([name]) => name).join(', ');

@@ -7,6 +7,7 @@ import {
   flag,
   integer,
   list,
+  mayBeEmpty,
   oneOf,
   parseConfig,
   text,
@@ -49,6 +50,17 @@ describe('settings', () => {
 
   it('takes an empty variable as absent', () => {
     expect(parseConfig(Config, { TARGET: 'a', RETRIES: '' }).RETRIES).toBe(3);
+  });
+
+  it('takes an empty variable as it is where that means something', () => {
+    const names = withDefault(list({ about: 'which not', example: 'a,b', item: dnsLabel }), ['a']);
+    const Skips = z.object({ SKIP: mayBeEmpty(names) });
+
+    expect([{}, { SKIP: '' }, { SKIP: 'b' }].map((environment) => parseConfig(Skips, environment).SKIP)).toEqual([
+      ['a'],
+      [],
+      ['b'],
+    ]);
   });
 
   it('names every problem at once, with the variable, what is wrong and an example', () => {

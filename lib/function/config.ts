@@ -22,10 +22,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads each setting as `<FUNCTION>_<NAME>`, then `<NAME>`. An empty variable counts as absent. */
+/** Reads each setting as `<FUNCTION>_<NAME>`, then `<NAME>`. An empty variable counts as absent, unless it means something. */
 export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment, name?: string): C {
   const given = Object.keys(schema._zod.def.shape).flatMap((key) => {
-    const variable = variablesFor(key, name).find((candidate) => (environment[candidate] ?? '') !== '');
+    const variable = variablesFor(key, name).find((candidate) => isGiven(schema, key, environment[candidate]));
     return variable === undefined ? [] : [{ key, variable, value: environment[variable] }];
   });
   const values = Object.fromEntries(given.map(({ key, value }) => [key, value]));
@@ -36,6 +36,12 @@ export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment
   throw new ConfigError(result.error.issues.map((issue) => describeProblem(issue, given, schema)));
 }
 
+/** Whether a variable says anything about a setting. */
+export function isGiven(schema: z.core.$ZodObject, key: string, value: string | undefined): boolean {
+  const setting = schema._zod.def.shape[key];
+  return value !== undefined && (value !== '' || (setting !== undefined && hasMark(setting, 'mayBeEmpty')));
+}
+
 /** Where a setting may stand, the first that is there counts. */
 export function variablesFor(key: string, name?: string): readonly string[] {
   return name === undefined ? [key] : [`${name.replaceAll('-', '_').toUpperCase()}_${key}`, key];
@@ -44,7 +50,7 @@ export function variablesFor(key: string, name?: string): readonly string[] {
 /** The example of each setting that has to be given or decided by whoever installs: enough to start with, and what a manifest shows as placeholder. */
 export function exampleEnvironment(schema: z.core.$ZodObject): Record<string, string> {
   const shown = Object.entries(schema._zod.def.shape).filter(
-    ([, setting]) => !z.safeParse(setting, undefined, { jitless: true }).success || isForInstaller(setting),
+    ([, setting]) => !z.safeParse(setting, undefined, { jitless: true }).success || hasMark(setting, 'forInstaller'),
   );
   return Object.fromEntries(shown.map(([name, setting]) => [name, exampleOf(setting) ?? '']));
 }
@@ -171,8 +177,14 @@ export function forInstaller<T extends z.core.$ZodType>(setting: T): z.ZodMiniOp
   return optional;
 }
 
-function isForInstaller(setting: z.core.$ZodType): boolean {
-  return z.globalRegistry.get(setting)?.['forInstaller'] === true;
+/** A setting with a default that an empty variable takes away. */
+export function mayBeEmpty<T extends z.core.$ZodType>(setting: T): T {
+  z.globalRegistry.add(setting, { mayBeEmpty: true });
+  return setting;
+}
+
+function hasMark(setting: z.core.$ZodType, mark: 'forInstaller' | 'mayBeEmpty'): boolean {
+  return z.globalRegistry.get(setting)?.[mark] === true;
 }
 
 /** A setting that need not be given. */

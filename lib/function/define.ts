@@ -43,6 +43,8 @@ export interface Definition<C = unknown> {
   /** ConfigMaps that the admission half finds as files, so that it can start while the API server is away. */
   readonly mounts?: (config: C) => readonly Mount[];
   readonly scaling?: Scaling;
+  /** Longest run of a handler, where TIMEOUT_SECONDS does not say otherwise. */
+  readonly timeoutSeconds?: number;
   /** What it makes for itself, by name: the last to go when it leaves a cluster. */
   readonly keeps?: (config: C, site: Site) => readonly Kept[];
   /**
