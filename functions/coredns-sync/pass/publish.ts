@@ -2,7 +2,7 @@ import type { Context } from '../../../lib/function/define.ts';
 import { configMaps, pods } from '../../../lib/kube/resource.ts';
 import { asFailure } from '../../../lib/function/failure.ts';
 import { pointer, type PatchStep } from '../../../lib/function/plan.ts';
-import type { MetadataOnly } from '../../../lib/kube/client.ts';
+import type { Kube, MetadataOnly } from '../../../lib/kube/client.ts';
 import { annotationKey } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { planInline } from '../integration/plan.ts';
@@ -94,23 +94,41 @@ async function planPlaced(
 
 /** A kubelet refreshes the volumes of a pod when the pod changes, and otherwise about once a minute. */
 async function touchPods({ kube, config, now }: Context<Config>): Promise<void> {
-  const namespace = config.COREDNS_NAMESPACE;
-  const { items } = await kube.listMetadata(pods, { namespace, labelSelector: 'k8s-app=kube-dns' });
+  const selection = { namespace: config.COREDNS_NAMESPACE, labelSelector: 'k8s-app=kube-dns' };
+  const { items } = await kube.listMetadata(pods, selection);
   const at = (kube.serverTime() ?? now()).toISOString();
   for (const pod of items) {
-    try {
-      await kube.run({ steps: [touch(pod, at)] });
-    } catch (error) {
-      if (asFailure(error).kind !== 'conflict') {
-        throw error;
+    if (!(await isTouched(kube, pod, at))) {
+      const fieldSelector = `metadata.name=${pod.metadata.name ?? ''}`;
+      const [current] = (await kube.listMetadata(pods, { ...selection, fieldSelector })).items;
+      // Where it went meanwhile, whatever takes its place starts with the new rules.
+      if (current !== undefined) {
+        await isTouched(kube, current, at);
       }
-      // It went meanwhile: whatever takes its place starts with the new rules.
     }
   }
 }
 
+/** False when the pod is no longer as it was read. */
+async function isTouched(kube: Kube, pod: MetadataOnly, at: string): Promise<boolean> {
+  try {
+    await kube.run({ steps: [touch(pod, at)] });
+    return true;
+  } catch (error) {
+    if (asFailure(error).kind !== 'conflict') {
+      throw error;
+    }
+    return false;
+  }
+}
+
 function touch({ metadata }: MetadataOnly, at: string): PatchStep {
-  const { namespace = '', name = '', uid, annotations } = metadata;
+  const { namespace = '', name = '', uid, resourceVersion, annotations } = metadata;
+  // The first annotation brings the map along, and must not replace one that somebody made meanwhile.
+  const first = [
+    { op: 'test' as const, path: pointer('metadata', 'resourceVersion'), value: resourceVersion },
+    { op: 'add' as const, path: pointer('metadata', 'annotations'), value: {} },
+  ];
   return {
     do: 'patch',
     resource: pods,
@@ -118,9 +136,7 @@ function touch({ metadata }: MetadataOnly, at: string): PatchStep {
     name,
     operations: [
       { op: 'test', path: pointer('metadata', 'uid'), value: uid },
-      ...(annotations === undefined
-        ? [{ op: 'add' as const, path: pointer('metadata', 'annotations'), value: {} }]
-        : []),
+      ...(annotations === undefined ? first : []),
       { op: 'add', path: pointer('metadata', 'annotations', annotationKey('touched-at')), value: at },
     ],
     brief: true,
