@@ -30,7 +30,11 @@ export async function followRules(client: Client): Promise<Followed> {
   const moments: ReadonlySet<string>[] = [hostsIn(shards)];
   const texts = new Map(items.flatMap(textOf));
   const seen = new Set<string>();
-  const watch = await openWatch(client, collection, { resourceVersion: metadata?.resourceVersion ?? '' });
+  const timeoutSeconds = 14_400; // the server would end it after half an hour, and a long run would miss the rest
+  const watch = await openWatch(client, collection, {
+    resourceVersion: metadata?.resourceVersion ?? '',
+    timeoutSeconds,
+  });
 
   async function follow(): Promise<void> {
     for (let event = await watch.change(); event !== undefined; event = await watch.change()) {
