@@ -278,4 +278,18 @@ describe('idle connections', () => {
 
     expect([stdout.trim(), server.handshakes()]).toEqual(['u', 1]);
   });
+
+  it.each(['h2', 'http/1.1'] as const)('that nobody waited for keep no process alive over %s', async (protocol) => {
+    const { target } = await open({ protocol });
+    const program = `
+      import { createEndpoint } from ${JSON.stringify(join(import.meta.dirname, 'endpoint.ts'))};
+      const givingUp = new AbortController();
+      const post = createEndpoint(${JSON.stringify(target)}, 10000).post({}, { timeoutMs: 10000, signal: givingUp.signal });
+      givingUp.abort();
+      await post.catch(({ name }) => console.log(name));`;
+
+    const running = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+
+    expect((await running).stdout.trim()).toBe('AbortError');
+  });
 });

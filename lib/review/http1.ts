@@ -24,6 +24,8 @@ class Connections extends Agent {
     super({ keepAlive: true, timeout: idleMs, scheduling: 'lifo' });
     this.#ready = first;
     this.#dial = dial;
+    first.unref(); // whoever opened it may have given up
+    first.setTimeout(idleMs, () => this.#ready?.destroy());
   }
 
   override createConnection(
@@ -33,7 +35,7 @@ class Connections extends Agent {
     const socket = this.#ready;
     this.#ready = undefined;
     if (socket !== undefined && !socket.destroyed) {
-      return socket;
+      return socket.setTimeout(0).ref();
     }
     this.#dial().then(
       (dialled) => callback(null, dialled),
