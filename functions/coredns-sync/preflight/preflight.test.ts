@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Call } from '../../../lib/kube/client.ts';
 import { configMaps, deployments, type Deployment } from '../../../lib/kube/resource.ts';
 import { installKinds, serveOnlyAs } from '../../../test/coredns-sync/kinds.ts';
-import { openWorld, rulesName, type Environment, type World } from '../../../test/coredns-sync/world.ts';
+import { openWorld, rulesName, until, type Environment, type World } from '../../../test/coredns-sync/world.ts';
 import { binaryEvent, send } from '../../../test/http.ts';
+import { turnedClock } from '../../../test/sandbox/turned-clock.ts';
 
 let world: World;
 
@@ -18,12 +20,16 @@ interface Check {
   readonly message: string;
 }
 
-async function preflight(): Promise<readonly Check[]> {
-  return (await (await fetch(new URL('/preflight', world.app.url))).json()) as readonly Check[];
+async function preflight({ url } = world.app): Promise<readonly Check[]> {
+  return (await (await fetch(new URL('/preflight', url))).json()) as readonly Check[];
 }
 
-async function checkOf(name: string): Promise<Check | undefined> {
-  return (await preflight()).find(({ check }) => check === name);
+async function checkOf(name: string, app = world.app): Promise<Check | undefined> {
+  return (await preflight(app)).find(({ check }) => check === name);
+}
+
+function reviews(): readonly Call[] {
+  return world.calls.filter(({ resource }) => resource.startsWith('selfsubjectaccessreviews'));
 }
 
 describe('preflight', () => {
@@ -52,13 +58,30 @@ describe('preflight', () => {
 
   it('asks for every right by itself: of each name, in each namespace, and not again at once', async () => {
     await open({ WATCH_NAMESPACES: 'a,b' });
-    await checkOf('rights');
-    const reviews = world.calls.filter(({ resource }) => resource.startsWith('selfsubjectaccessreviews'));
-    await checkOf('rights');
+    const clock = turnedClock();
+    const app = await world.another({}, { now: () => clock.now() });
+    await checkOf('rights', app);
+    const asked = reviews();
 
-    expect(reviews.length).toBeGreaterThan(128 * 3);
-    expect(await checkOf('rights')).toMatchObject({ message: `all ${reviews.length} granted` });
-    expect(world.calls.filter(({ resource }) => resource.startsWith('selfsubjectaccessreviews'))).toEqual(reviews);
+    expect(asked.length).toBeGreaterThan(128 * 3);
+    expect(await checkOf('rights', app)).toMatchObject({ message: `all ${asked.length} granted` });
+    expect(reviews()).toEqual(asked);
+    clock.turn(15_000);
+    await checkOf('rights', app);
+    expect(reviews()).toHaveLength(2 * asked.length);
+  });
+
+  it('asks for no right twice while an answer is still under way, however long that takes', async () => {
+    await open();
+    const clock = turnedClock();
+    const app = await world.another({}, { now: () => clock.now() });
+    const first = checkOf('rights', app);
+    await until(() => reviews().length > 0);
+    clock.turn(60_000);
+    const second = await checkOf('rights', app);
+
+    expect(second).toEqual(await first);
+    expect(second).toMatchObject({ message: `all ${reviews().length} granted` });
   });
 
   it('tells a kind that is missing from one that is served in other versions', async () => {

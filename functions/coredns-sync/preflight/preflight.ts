@@ -155,15 +155,22 @@ function lackOf(definition: CustomResourceDefinition | undefined, resource: Reso
 /** Senders are unknown, and each right costs a call: whoever asks often gets the same answer. */
 const freshMs = 15_000;
 
-const rightsOf = perInstance<{ at: number; check: Promise<Check> | undefined }>(() => ({ at: 0, check: undefined }));
+interface KnownRights {
+  check: Promise<Check> | undefined;
+  freshUntil: number;
+}
+
+const rightsOf = perInstance<KnownRights>(() => ({ check: undefined, freshUntil: 0 }));
 
 function checkRights(context: Context<Config>): Promise<Check> {
   const known = rightsOf(context);
-  const now = context.now().getTime();
-  if (known.check === undefined || now - known.at >= freshMs) {
-    known.at = now;
+  if (known.check === undefined || context.now().getTime() >= known.freshUntil) {
+    known.freshUntil = Infinity; // whoever asks meanwhile waits for the same answer, however long it takes
     known.check = askForRights(context);
-    known.check.catch(() => (known.check = undefined));
+    known.check.then(
+      () => (known.freshUntil = context.now().getTime() + freshMs),
+      () => (known.check = undefined),
+    );
   }
   return known.check;
 }
