@@ -46,16 +46,17 @@ export function renderStatus(state: State, { rows, omitted: unlisted }: Rows): S
 
 export function countsOf({ queue, inflight, blocked }: State): Readonly<Record<WorkloadState, number>> {
   const failed = inflight.filter(({ phase }) => phase === 'Failed').length;
+  const queued = queue.items.filter(({ fingerprint }) => fingerprint !== undefined).length; // others are yet to be judged
   return {
-    outdated: queue.items.length + inflight.length - failed,
-    queued: queue.items.length,
+    outdated: queued + inflight.length - failed,
+    queued,
     inflight: inflight.length - failed,
     failed,
     blocked: blocked.length,
   };
 }
 
-function phaseOf(state: State, { uid, code }: Row): Partial<StatusRow> {
+function phaseOf(state: State, { uid }: Row): Partial<StatusRow> {
   const restart = state.inflight.find((each) => each.uid === uid);
   const waiting = state.queue.items.find((each) => each.uid === uid);
   const stopped = state.blocked.find((each) => each.uid === uid);
@@ -65,11 +66,8 @@ function phaseOf(state: State, { uid, code }: Row): Partial<StatusRow> {
   if (waiting !== undefined) {
     return phaseOfWait(waiting.wait);
   }
-  return stopped === undefined ? { code: passing.has(code) ? 'Restarted' : code } : { code: stopped.reason };
+  return stopped === undefined ? {} : { code: stopped.reason };
 }
-
-/** What a scan found so is over once nothing waits any more. */
-const passing: ReadonlySet<string> = new Set(['Outdated', 'Paused', 'RolloutInProgress']);
 
 function phaseOfWait(wait: Wait | undefined): Partial<StatusRow> {
   return { code: wait?.code ?? 'Queued', ...(wait?.until !== undefined && { until: formatInstant(wait.until) }) };

@@ -5,7 +5,7 @@ import { publish } from './metrics.ts';
 import { statusName } from './names.ts';
 import type { Pass } from './pass.ts';
 import { renderStatus, type Status } from './render.ts';
-import { parseRows, renderRows, rowsOf, type Rows } from './rows.ts';
+import { parseRows, renderRows, rowsOf, withRestarts, type Rows } from './rows.ts';
 import type { Scan } from './scan/scan.ts';
 import type { State } from './state/state.ts';
 
@@ -15,7 +15,7 @@ export async function report({ context, store }: Pass, scan: Scan | undefined): 
   const state = store.state();
   const known = await kube.get(configMaps, { namespace, name: statusName });
   const before = parseRows(known?.data);
-  const rows = scan === undefined ? before : rowsOf(before, scan);
+  const rows = withRestarts(scan === undefined ? before : rowsOf(before, scan), state);
   const step = statusStep(known, { namespace, state, rows });
   await kube.run({ steps: step === undefined ? [] : [step] }).catch(ignoreConflict);
   publish(context, state, { rows, scan });

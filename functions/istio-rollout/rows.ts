@@ -1,5 +1,6 @@
 import { quietCodes, type Code } from './scan/code.ts';
 import type { Scan } from './scan/scan.ts';
+import type { State } from './state/state.ts';
 
 /** A workload, or a pod without one, that is worth a line. */
 export interface Row {
@@ -53,6 +54,12 @@ export function rowsOf({ rows: before, omitted }: Rows, { namespaces, findings, 
     );
   const { rows, omitted: cut } = fitting([...kept, ...found, ...lonely].sort(byPlace));
   return { rows, omitted: cut + (namespaces === undefined ? 0 : omitted) };
+}
+
+/** The rows with what we restart marked, so that they tell of it when the state no longer does. */
+export function withRestarts({ rows, omitted }: Rows, { inflight }: Pick<State, 'inflight'>): Rows {
+  const restarted = new Set(inflight.filter(({ phase }) => phase !== 'Intent').map(({ uid }) => uid));
+  return { rows: rows.map((row) => (restarted.has(row.uid) ? { ...row, code: 'Restarted' } : row)), omitted };
 }
 
 function fitting(rows: readonly Row[]): Rows {
