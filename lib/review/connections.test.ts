@@ -288,7 +288,8 @@ describe('idle connections', () => {
       givingUp.abort();
       await post.catch(({ name }) => console.log(name));`;
 
-    const running = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+    const waiting = { timeout: 30_000 }; // the server ends such a connection later than that
+    const running = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], waiting);
 
     expect((await running).stdout.trim()).toBe('AbortError');
   });
