@@ -54,13 +54,15 @@ describe('FREEZE_URL', () => {
     expect([before, world.restarts]).toEqual([[], ['Deployment shop/web']]);
   });
 
-  it('that does not answer is a no', async () => {
+  it('that does not answer is a no, and that is told with its cause', async () => {
     world = await World.openOutdated({ FREEZE_URL: 'http://127.0.0.1:1/v1/evaluate' });
 
     await world.tickLater();
 
     expect(world.restarts).toEqual([]);
     expect(await world.row('web')).toMatchObject({ code: 'Frozen' });
+    const told = world.logged.find(({ msg }) => msg === 'FREEZE_URL gives no answer, which counts as a no');
+    expect(told).toMatchObject({ level: 40, err: { message: expect.stringMatching(/^fetch failed: \S/) } });
   });
 });
 

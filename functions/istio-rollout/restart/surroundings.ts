@@ -11,11 +11,20 @@ import type { Surroundings } from './gates.ts';
 export type Surveyor = (identity: Identity, revision: string | undefined) => Promise<Omit<Surroundings, 'isHealing'>>;
 
 export function createSurveyor(
-  { kube, signal, now }: Pick<Context<Config>, 'kube' | 'signal' | 'now'>,
+  { kube, signal, now, log }: Pick<Context<Config>, 'kube' | 'signal' | 'now' | 'log'>,
   config: Config,
 ): Surveyor {
   const budgets = new Map<string, Promise<Surroundings['budgets']>>();
   let istiods: Promise<readonly Istiod[]> | undefined;
+  let hasWarned = false;
+
+  /** Told once: the next workload would meet the same. */
+  function onTrouble(error: unknown): void {
+    if (!hasWarned) {
+      hasWarned = true;
+      log.warn({ err: error }, 'FREEZE_URL gives no answer, which counts as a no');
+    }
+  }
 
   async function budgetsIn(namespace: string): Promise<Surroundings['budgets']> {
     try {
@@ -55,7 +64,7 @@ export function createSurveyor(
       istiods,
       config.FREEZE_URL === ''
         ? undefined
-        : frozenUntil(config.FREEZE_URL, { kind, namespace, name }, { signal, now: now() }),
+        : frozenUntil(config.FREEZE_URL, { kind, namespace, name }, { signal, now: now(), onTrouble }),
     ]);
     const own = present.filter((istiod) => istiod.revision === revision);
     return {
