@@ -82,6 +82,11 @@ export async function observeDns(context: Context<Config>, last?: DnsFacts): Pro
   };
 }
 
+/** May there be a NodeLocal DNSCache that we can't see? */
+export function hidesNodeLocal({ forbidden }: Dns): boolean {
+  return [`ConfigMap ${nodeLocalName}`, `DaemonSet ${nodeLocalName}`].some((what) => forbidden.includes(what));
+}
+
 /** What we may not see is taken to be there. */
 async function readTargets({ kube, config }: Context<Config>): Promise<ReadonlyMap<string, Service | 'missing'>> {
   const found = targetServices(policyOf(config)).map(({ target, ...place }) =>

@@ -84,6 +84,16 @@ describe('preflight', () => {
     expect(second).toMatchObject({ message: `all ${reviews().length} granted` });
   });
 
+  it('calls nothing all right that is not, or that it could not look at', async () => {
+    await open({ MOUNT_PATH: '/etc/coredns' });
+    world.sandbox.faults.add({ verb: 'get', resource: 'daemonsets', effect: { do: 'refuse', status: 403 } });
+    await world.sandbox.api.remove(configMaps, { name: 'coredns', namespace: 'kube-system' });
+    const fine = (await preflight()).filter(({ status }) => status === 'ok').map(({ check }) => check);
+
+    expect(fine).toContain('rights');
+    expect(fine.filter((check) => ['MountConflict', 'NoReload', 'BypassedByNodeLocal'].includes(check))).toEqual([]);
+  });
+
   it('tells a kind that is missing from one that is served in other versions', async () => {
     await open({ INGRESSROUTE_TARGET_CNAME: 'traefik.infra.svc.cluster.local' });
     const missing = await checkOf('source IngressRoute');

@@ -2,11 +2,17 @@ import type { Context, Reply } from '../../../lib/function/define.ts';
 import { checkOwnRights } from '../../../lib/doctor/own-rights.ts';
 import { asFailure } from '../../../lib/function/failure.ts';
 import { perInstance } from '../../../lib/function/memory.ts';
-import { configMaps, type CustomResourceDefinition, type Resource } from '../../../lib/kube/resource.ts';
+import {
+  configMaps,
+  type CustomResourceDefinition,
+  type Deployment,
+  type Resource,
+} from '../../../lib/kube/resource.ts';
 import { instanceLabel } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
-import { obstacle, observeDns, type Dns } from '../integration/dns.ts';
+import { hidesNodeLocal, obstacle, observeDns, type Dns } from '../integration/dns.ts';
 import { orIfForbidden } from '../forbidden.ts';
+import { observeMount } from '../integration/mount.ts';
 import type { DnsCondition } from '../integration/types.ts';
 import { planIntegration } from '../integration/plan.ts';
 import { neighboursIn, rivalry, type Neighbour } from './neighbours.ts';
@@ -67,22 +73,28 @@ function checkDnsObjects(dns: Dns, policy: Policy): readonly Check[] {
       ? { check: 'configuration', status: 'ok', message: 'the Corefile takes our rules' }
       : { check: 'configuration', status: 'error', message: broken },
     ...conditions.map(({ type, message }) => ({ check: type, status: 'warn' as const, message })),
-    ...allClear(dns, conditions),
+    ...allClear(dns, policy, conditions),
   ];
 }
 
 /** What would have shown if it were the case, where it could be seen. */
-function allClear({ objects }: Dns, conditions: readonly DnsCondition[]): readonly Check[] {
+function allClear(dns: Dns, policy: Policy, conditions: readonly DnsCondition[]): readonly Check[] {
+  const { deployment } = dns.objects;
   const found = new Set(conditions.map(({ type }) => type));
   const read = !unreadable.some((type) => found.has(type));
   const clear: readonly (readonly [DnsCondition['type'], boolean, string])[] = [
-    ['MountConflict', objects.deployment !== undefined, 'the mount path is free, or ours'],
+    ['MountConflict', deployment !== undefined && isMountable(deployment, policy), 'the mount path is free, or ours'],
     ['NoReload', read, 'CoreDNS reloads its Corefile'],
-    ['BypassedByNodeLocal', true, 'no NodeLocal DNSCache is in the way'],
+    ['BypassedByNodeLocal', !hidesNodeLocal(dns), 'no NodeLocal DNSCache is in the way'],
   ];
   return clear.flatMap(([check, seen, message]) =>
     seen && !found.has(check) ? [{ check, status: 'ok' as const, message }] : [],
   );
+}
+
+/** Not every plan looks at that: CoreDNS may read rules from elsewhere, or not at all. */
+function isMountable(deployment: Deployment, policy: Policy): boolean {
+  return observeMount(deployment, integrationOptions(policy)).conflict === undefined;
 }
 
 /** Conditions with which nothing is known of the Corefile. */
