@@ -240,6 +240,17 @@ describe('coredns-sync and its Ingresses', () => {
     expect(told().filter((each) => each.startsWith('web HostConflict'))).toHaveLength(2);
   });
 
+  it('tells on the object itself, although the one that had the host can not be read', async () => {
+    const { ingress, tell, sandbox } = await open();
+    await ingress('web', ['api.example.com']);
+    await tell('add', 'web');
+    sandbox.faults.add({ verb: 'get', resource: 'ingresses', name: 'web', effect: { do: 'refuse', status: 500 } });
+    await ingress('boss', ['api.example.com'], { annotations: { 'coredns-ingress-sync-priority': '5' } });
+    await tell('add', 'boss');
+
+    expect(told()).toContain('boss HostSynced: api.example.com: resolves inside the cluster');
+  });
+
   it('counts objects by namespace, and forgets a namespace that has none any more', async () => {
     const { app, ingress, remove, tick } = await open();
     async function sources(): Promise<readonly string[]> {

@@ -6,8 +6,8 @@ import type { Config } from '../config.ts';
 import { countRefused } from '../metrics.ts';
 import type { Policy } from '../policy.ts';
 import { hostKey } from '../rule.ts';
-import { look } from '../sources/look.ts';
-import { refOf } from '../sources/ref.ts';
+import { look, type Looked } from '../sources/look.ts';
+import { refOf, type SourceRef } from '../sources/ref.ts';
 import type { Wanted } from '../sources/wanted.ts';
 import { outcomeEvents } from './report.ts';
 
@@ -52,11 +52,21 @@ async function eventsOf(
   const rivals = rankedOf(after, hosts);
   const turned = turnedHosts(hosts, rankedOf(before, hosts), rivals);
   const refs = [...turned.others].filter((source) => !sources.has(source)).flatMap((source) => refOf(source, policy));
-  const others = await look(context, policy, refs.slice(0, most));
+  const others = await lookAtOthers(context, policy, refs.slice(0, most));
   const outcome = { rivals, turned: turned.hosts, at };
   return [...told, ...[...others.values()].map((wanted) => within(wanted, turned.hosts))].flatMap((wanted) =>
     outcomeEvents(wanted, outcome),
   );
+}
+
+/** Of those who can't be read nothing is told, which is no reason to keep it from those who changed. */
+async function lookAtOthers(context: Context<Config>, policy: Policy, refs: readonly SourceRef[]): Promise<Looked> {
+  try {
+    return await look(context, policy, refs);
+  } catch (error) {
+    context.log.warn({ reason: asFailure(error).message }, 'no Event written on those whose hosts changed hands');
+    return new Map();
+  }
 }
 
 type Ranking = ReadonlyMap<string, readonly Claim[]>;
