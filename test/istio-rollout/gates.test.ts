@@ -196,4 +196,16 @@ describe('waves', () => {
     expect(world.restarts).toEqual([]);
     expect(await world.row('web')).toMatchObject({ code: 'Cooldown', until: '2026-03-02T13:00:00Z' });
   });
+
+  it('warns of a restart that lies further in the future than a cooldown, and does not wait for it', async () => {
+    world = await World.open();
+    const templateAnnotations = { 'kubectl.kubernetes.io/restartedAt': '2027-01-01T00:00:00Z' };
+    await world.deployment('web', { templateAnnotations });
+    await world.tick();
+    await world.upgrade();
+    await world.tickLater();
+
+    expect(world.restarts).toEqual(['Deployment shop/web']);
+    expect(world.warnings('time of a restart lies in the future: ignored')).toBe(1);
+  });
 });

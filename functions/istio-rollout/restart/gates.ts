@@ -41,13 +41,24 @@ export function waitOf(
 }
 
 /** Restarts by others count. A time that cannot be read, or lies far in the future, tells nothing. */
-function cooldown(workload: Workload, { COOLDOWN, RESTART_ANNOTATION }: Config, now: number): Wait | undefined {
-  const names = [RESTART_ANNOTATION, ...foreignRestartAnnotations];
-  const times = [...names.map((name) => workload.template.annotations[name]), workload.restartAt]
-    .flatMap((text) => (text === undefined ? [] : [Date.parse(text)]))
-    .filter((time) => time <= now + COOLDOWN);
+function cooldown(workload: Workload, config: Config, now: number): Wait | undefined {
+  const { COOLDOWN } = config;
+  const times = restartTimes(workload, config).filter((time) => time <= now + COOLDOWN);
   const until = Math.max(...times) + COOLDOWN;
   return COOLDOWN > 0 && until > now ? { code: 'Cooldown', until } : undefined;
+}
+
+/** A restart that is said to be further in the future than any cooldown lasts: somebody's clock is wrong. */
+export function futureRestart(workload: Workload, config: Config, now: number): number | undefined {
+  const { COOLDOWN } = config;
+  return COOLDOWN > 0 ? restartTimes(workload, config).find((time) => time > now + COOLDOWN) : undefined;
+}
+
+function restartTimes({ template, restartAt }: Workload, { RESTART_ANNOTATION }: Config): readonly number[] {
+  const names = [RESTART_ANNOTATION, ...foreignRestartAnnotations];
+  return [...names.map((name) => template.annotations[name]), restartAt].flatMap((text) =>
+    text === undefined ? [] : [Date.parse(text)],
+  );
 }
 
 function health({ progress, replicas }: Workload, { ALLOW_UNHEALTHY }: Config, now: number): Wait | undefined {
