@@ -101,7 +101,13 @@ function countRepairs(context: Context<Config>, { state, shards }: Pass, writes:
 
 function driftIn(shards: readonly Shard[], { known, layout }: ReadState): Drift | undefined {
   const settled = known && layout.before === undefined;
-  if (shards.some(({ object, owner }) => owner !== 'ours' && annotationOf(object, 'content-sha256') !== undefined)) {
+  const foreign = shards.filter(({ object, owner }) => object !== undefined && owner !== 'ours');
+  // Where all is settled we wrote it, be there nothing left that says so.
+  if (
+    foreign.some(
+      ({ object, index }) => annotationOf(object, 'content-sha256') !== undefined || (settled && index < layout.shards),
+    )
+  ) {
     return 'label';
   }
   const lost = shards.some(({ index, object }) => object === undefined && index < layout.shards);

@@ -78,6 +78,17 @@ describe('rules that others touch', () => {
     expect(world.lines()).toEqual([lineOf('api.example.com', 'other.infra.svc.cluster.local.')]);
   });
 
+  it('counts it as drift that somebody replaces the rules, and everything that says whose they are', async () => {
+    const { ingress, tick, sandbox, app } = await open();
+    await ingress('web', ['api.example.com']);
+    await tick();
+    await editRules(sandbox, ({ metadata }) => Object.assign(metadata ?? {}, { labels: {}, annotations: {} }));
+    await tick();
+    const metrics = await (await fetch(new URL('/metrics', app.url))).text();
+
+    expect(metrics).toContain('kube_reflex_coredns_sync_drift_total{type="label"} 1');
+  });
+
   it('CS-47 a rules ConfigMap without data is written', async () => {
     const { ingress, tell, lines, sandbox } = await open();
     await sandbox.api.create(configMaps, { metadata: { name: rulesName, namespace: 'kube-system' } });
