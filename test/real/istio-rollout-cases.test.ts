@@ -243,7 +243,7 @@ describe('one upgrade of a real istiod', () => {
     await tellOfUpgrade();
     await waitUntil('it is reported', async () => {
       await tick(fn);
-      return (await codeOf(cases.plain)) === 'Queued';
+      return (await codeOf(cases.plain)) === 'DryRun';
     });
 
     const mine = (await settledAudit(cluster, client))
