@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { findFunctions } from '../lib/cli/functions.ts';
 import { countDeadLetters } from '../lib/dead-letter.ts';
+import { renderFunction } from '../lib/manifests/function-manifests.ts';
+import { standardSite } from '../lib/manifests/manifest.ts';
 import { functionMetrics, createMetrics } from '../lib/metrics.ts';
 import { measuresOf } from '../lib/tls/measures.ts';
 
@@ -25,3 +29,21 @@ it.each(['deploy/monitoring/rules.yaml', 'deploy/monitoring/dashboard.json'])(
     }
   },
 );
+
+it('deploy/monitoring/README.md gives Prometheus the label that lets it reach every webhook', async () => {
+  const text = await readFile('deploy/monitoring/README.md', 'utf8');
+  const [, block = ''] = /^```yaml\n(.*?)^```$/ms.exec(text) ?? [];
+  const { labels } = (parse(block) as { spec: { podMetadata: { labels: object } } }).spec.podMetadata;
+  const functions = await findFunctions('functions');
+
+  const policies = functions
+    .flatMap(({ definition }) => renderFunction(definition, standardSite).manifests)
+    .filter(({ kind }) => kind === 'NetworkPolicy');
+
+  expect(policies.length).toBeGreaterThan(0);
+  for (const policy of policies) {
+    const from = [{ namespaceSelector: {}, podSelector: { matchLabels: labels } }];
+    const ports = [{ protocol: 'TCP', port: 8080 }];
+    expect(policy).toMatchObject({ spec: { ingress: expect.arrayContaining([{ from, ports }]) } });
+  }
+});
