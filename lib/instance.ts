@@ -64,9 +64,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     ...options,
     later: (key, at, work) => timetable.later(key, at, () => inBackground(work)),
   });
-  for (const trigger of ['tick', 'change', 'hint']) {
-    metrics.requests.inc({ function: name, trigger, result: 'bug' }, 0); // or Prometheus sees no increase in the first
-  }
+  beginSeries(options);
   const lanes = new Map<Handler<C>, number>();
   const stop = new AbortController();
 
@@ -227,6 +225,17 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
       await timetable.drain();
     },
   };
+}
+
+/** What must be there before anything has happened, or nobody could tell that it does not. */
+function beginSeries<C>({ definition, settings, metrics, now }: InstanceOptions<C>): void {
+  const { name } = definition;
+  for (const trigger of ['tick', 'change', 'hint']) {
+    metrics.requests.inc({ function: name, trigger, result: 'bug' }, 0); // or Prometheus sees no increase in the first
+  }
+  if (definition.tick !== undefined && settings.ROLE !== 'admission') {
+    metrics.start.set({ function: name }, now().getTime() / 1000);
+  }
 }
 
 function placeOf(signal: Signal): Record<string, unknown> {

@@ -10,6 +10,7 @@ export interface Metrics {
   readonly drift: Counter<'function'>;
   readonly steps: Counter<'function' | 'do' | 'result'>;
   readonly skipped: Counter<'function'>;
+  readonly start: Gauge<'function'>;
   readonly lastSuccess: Gauge<'function'>;
   readonly lastTick: Gauge<'function'>;
   readonly admissions: Counter<'function' | 'operation' | 'allowed'>;
@@ -62,6 +63,12 @@ export function createMetrics(version: string): Metrics {
     skipped: new Counter({
       name: 'kube_reflex_skipped_total',
       help: 'What plans left alone for a reason.',
+      labelNames: ['function'],
+      registers,
+    }),
+    start: new Gauge({
+      name: 'kube_reflex_start_timestamp_seconds',
+      help: 'Since when the process waits for ticks; absent where none are meant to arrive.',
       labelNames: ['function'],
       registers,
     }),

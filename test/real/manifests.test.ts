@@ -1,14 +1,13 @@
-import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseAllDocuments, stringify } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { findFunctions } from '../../lib/cli/functions.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { startSandbox } from '../../lib/sandbox/sandbox.ts';
 import { createClient, type Client } from '../contract/api/client.ts';
 import { kustomize } from '../kustomize.ts';
-import { binary, startCluster } from './cluster.ts';
+import { startCluster } from './cluster.ts';
 import { additions, changes } from './defaulting.ts';
 import { untilServed, unconverted } from './eventing.ts';
 import { judge, type Expected } from './judge.ts';
@@ -159,22 +158,6 @@ describe('the shipped manifests before the sandbox with the same kinds', () => {
   );
 
   it.each(files)('%s: every object is accepted as it is', async (file) => judge(client, await documentsOf(file)));
-});
-
-describe('deploy/monitoring', () => {
-  function check(rules: object): { readonly status: number | null; readonly stderr: string } {
-    return spawnSync(binary('check-rules'), { input: stringify(rules), encoding: 'utf8' });
-  }
-
-  it('has rules that Prometheus understands, their templates included', async () => {
-    const [rules] = (await kustomize('deploy/monitoring')).filter(({ kind }) => kind === 'PrometheusRule');
-    const { groups } = rules?.['spec'] as { readonly groups: readonly { readonly rules: readonly object[] }[] };
-    const [group] = groups;
-    const broken = { ...group, rules: [{ alert: 'Broken', expr: 'sum by (rate(x[5m])' }] };
-
-    expect(check({ groups })).toMatchObject({ status: 0, stderr: '' });
-    expect(check({ groups: [broken] })).toMatchObject({ status: 1, stderr: expect.stringContaining('Broken') });
-  });
 });
 
 describe('knative/cert-manager', () => {

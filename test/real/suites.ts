@@ -6,6 +6,7 @@ const whole: readonly PartName[] = [...api, 'kube-controller-manager', 'kube-sch
 /** The parts that `<suite>.test.ts` starts: a run builds those of the suites it runs, and no others. */
 export const suites: Readonly<Record<string, readonly PartName[]>> = {
   admission: api,
+  alerts: ['check-rules'],
   cluster: whole,
   contract: whole,
   coredns: ['coredns', 'coredns-1.12', 'coredns-1.10'],
@@ -37,7 +38,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   leaving: whole,
   'leaving-knative': [...whole, 'eventing-webhook', 'serving-webhook'],
   knative: [...api, 'kubectl', 'receive-adapter', 'broker-ingress', 'broker-filter'],
-  manifests: [...api, 'kubectl', 'eventing-webhook', 'serving-webhook', 'check-rules'],
+  manifests: [...api, 'kubectl', 'eventing-webhook', 'serving-webhook'],
   'node-affinity-limits': [],
   'node-affinity-million': [],
   'node-affinity-mutate': whole,
