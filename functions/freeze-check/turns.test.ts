@@ -114,6 +114,7 @@ describe('the next turn of a policy', () => {
     ],
     ['twenty that follow each other', Array.from({ length: 20 }, (_, n): Given => [`${n}-59/20 * * * *`, '1m'])],
     ['a window of each minute', [['* * * * *', '1m']]],
+    ['a window of each hour', [['0 * * * *', '1h']]],
   ])('is found to be nowhere in a small part of a second for %s, and is then known for a day', (_what, windows) => {
     const now = Date.parse('2026-06-15T00:00:00Z');
     const rule = policy('Europe/Berlin', windows);

@@ -1,3 +1,4 @@
+import { quote } from '../../lib/quote.ts';
 import { formatInstant } from '../../lib/time/instant.ts';
 import { firstSkip, parseSchedule } from '../../lib/time/schedule.ts';
 import { readException } from './exception.ts';
@@ -88,7 +89,7 @@ function windowsWarnings({ windows }: Rule, { now }: Circumstances): readonly st
   const names = windows.map(({ name }) => name);
   const doubled = names.filter((name, index) => names.indexOf(name) !== index);
   return [
-    ...[...new Set(doubled)].map((name) => `spec.windows: there are several of the name ${JSON.stringify(name)}`),
+    ...[...new Set(doubled)].map((name) => `spec.windows: there are several of the name ${quote(name)}`),
     ...windows.flatMap((window, index) =>
       windowWarnings(window, now).map((warning) => `spec.windows[${index}]: ${warning}`),
     ),

@@ -1,3 +1,4 @@
+import { quote } from '../../lib/quote.ts';
 import { parseDuration } from '../../lib/time/duration.ts';
 import { parseSchedule } from '../../lib/time/schedule.ts';
 import { zoneOf, type Zone } from '../../lib/time/zone.ts';
@@ -34,7 +35,7 @@ export function readZone(name: string, problems: Problem[]): Zone | undefined {
   return attempt(
     () => zoneOf(name),
     (cause) => {
-      const message = `spec.timezone: invalid timezone ${JSON.stringify(name)}: ${cause}`;
+      const message = `spec.timezone: invalid timezone ${quote(name)}: ${cause}`;
       problems.push({ reason: 'EvaluationFailed', message });
     },
   );
@@ -57,11 +58,11 @@ export function readRecurrence(
   }
   const read = attempt(
     () => parseSchedule(schedule, timezone),
-    (cause) => tell(`${field}.schedule: invalid cron expression ${JSON.stringify(schedule)}: ${cause}`),
+    (cause) => tell(`${field}.schedule: invalid cron expression ${quote(schedule)}: ${cause}`),
   );
   const durationMs = attempt(
     () => parseDuration(duration),
-    (cause) => tell(`${field}.duration: invalid duration ${JSON.stringify(duration)}: ${cause}`),
+    (cause) => tell(`${field}.duration: invalid duration ${quote(duration)}: ${cause}`),
   );
   if (durationMs !== undefined && durationMs <= 0) {
     tell(`${field}.duration: must be greater than 0`);

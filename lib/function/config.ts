@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import * as z from 'zod/mini';
 import { $ZodDefault, $ZodOptional } from 'zod/v4/core';
+import { quote } from '../quote.ts';
 import { parseDuration } from '../time/duration.ts';
 
 /**
@@ -80,10 +81,6 @@ function exampleOf(setting: z.core.$ZodType | undefined): string | undefined {
   }
   const example = setting === undefined ? undefined : z.globalRegistry.get(setting)?.['example'];
   return typeof example === 'string' ? example : undefined;
-}
-
-function quote(value: string): string {
-  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }
 
 /** A setting with its description and an example, for error messages and the README. */

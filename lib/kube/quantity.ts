@@ -1,5 +1,8 @@
 const quantity =
-  /^(?<number>[-+]?(?:\d+\.?\d*|\.\d+))(?:[eE](?<exponent>[-+]?\d{1,2})|(?<suffix>[numkMGTPE]|[KMGTPE]i))?$/;
+  /^(?<number>[-+]?(?:\d+(?:\.\d*)?|\.\d+))(?:[eE](?<exponent>[-+]?\d{1,2})|(?<suffix>[numkMGTPE]|[KMGTPE]i))?$/;
+
+/** Longer ones are compared as texts: what is read here comes from reviews, and large numbers take long. */
+const longestText = 100;
 
 const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };
@@ -28,7 +31,8 @@ interface Amount {
 }
 
 function amountOf(text: string): Amount | undefined {
-  const { number, exponent = '0', suffix = '' } = quantity.exec(text)?.groups ?? {};
+  const found = text.length > longestText ? undefined : quantity.exec(text)?.groups;
+  const { number, exponent = '0', suffix = '' } = found ?? {};
   if (number === undefined) {
     return undefined;
   }

@@ -1,3 +1,5 @@
+import { quote } from '../quote.ts';
+
 /** A five-field schedule on the wall clock: on which days it fires, and at which minutes of those. */
 export interface Cron {
   /** Minutes since midnight, ascending. */
@@ -30,12 +32,18 @@ const fields = {
   weekdays: { name: 'day of week', from: 0, to: 6, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
 } as const satisfies Record<string, Field>;
 
+/** More than a list of every value of every field takes. */
+const longestText = 1000;
+
 /** Reads `minute hour day month weekday` with `*`, `?`, names, lists, ranges and steps. Throws with what is wrong. */
 export function parseCron(text: string): Cron {
+  if (text.length > longestText) {
+    throw new Error(`schedule of ${text.length} characters: expected at most ${longestText}`);
+  }
   const parts = text.trim().split(/\s+/);
   const [minutes = '', hours = '', days = '', months = '', weekdays = ''] = parts;
   if (parts.length !== 5) {
-    throw new Error(`schedule "${text}": expected 5 fields, got ${text.trim() === '' ? 0 : parts.length}`);
+    throw new Error(`schedule ${quote(text)}: expected 5 fields, got ${text.trim() === '' ? 0 : parts.length}`);
   }
   const minutesOfHour = [...parseField(minutes, fields.minutes)].sort(ascending);
   const hoursOfDay = [...parseField(hours, fields.hours)].sort(ascending);
@@ -65,7 +73,7 @@ function parseItem(text: string, field: Field): number[] {
   if (field.from <= first && first <= last && last <= field.to && stride >= 1) {
     return Array.from({ length: Math.floor((last - first) / stride) + 1 }, (_, index) => first + index * stride);
   }
-  throw new Error(`schedule: "${text}" is no ${field.name} from ${field.from} to ${field.to}`);
+  throw new Error(`schedule: ${quote(text)} is no ${field.name} from ${field.from} to ${field.to}`);
 }
 
 /** `5` stands for itself, `5/15` runs to the end of the field. */
@@ -122,24 +130,46 @@ export interface Chain {
 
 /** The wall times in `[from, to)` that fit, as chains in which none comes later than `pauseMs` after the one before. */
 export function* chainsOfFits(cron: Cron, from: number, to: number, pauseMs: number): Generator<Chain, undefined> {
+  const { times } = cron;
+  // A day without a pause is passed in one step, however many times fill it.
+  const step = longestPauseMs(cron) <= pauseMs ? times.length : 1;
   let chain: { first: number; last: number } | undefined;
   for (let day = startOfDay(from); day < to; day = dayAfter(cron, day)) {
-    const end = firesOn(cron, day) ? countBefore(cron.times, (to - day) / minuteMs) : 0;
-    for (let index = countBefore(cron.times, (from - day) / minuteMs); index < end; index += 1) {
-      const wall = day + (cron.times[index] ?? 0) * minuteMs;
-      if (chain !== undefined && wall - chain.last <= pauseMs) {
-        chain.last = wall;
+    const end = firesOn(cron, day) ? countBefore(times, (to - day) / minuteMs) : 0;
+    for (let index = countBefore(times, (from - day) / minuteMs); index < end; index += step) {
+      const [first, last] = [wallOf(cron, day, index), wallOf(cron, day, Math.min(index + step, end) - 1)];
+      if (chain !== undefined && first - chain.last <= pauseMs) {
+        chain.last = last;
         continue;
       }
       if (chain !== undefined) {
         yield chain;
       }
-      chain = { first: wall, last: wall };
+      chain = { first, last };
     }
   }
   if (chain !== undefined) {
     yield chain;
   }
+}
+
+function wallOf({ times }: Cron, day: number, index: number): number {
+  return day + (times[index] ?? 0) * minuteMs;
+}
+
+const knownPauses = new WeakMap<Cron, number>();
+
+/** The longest time between two that fit on the same day. */
+function longestPauseMs(cron: Cron): number {
+  const known = knownPauses.get(cron);
+  if (known !== undefined) {
+    return known;
+  }
+  const { times } = cron;
+  const pauses = times.map((time, index) => time - (times[index - 1] ?? time));
+  const longest = Math.max(0, ...pauses) * minuteMs;
+  knownPauses.set(cron, longest);
+  return longest;
 }
 
 export function startOfDay(wall: number): number {

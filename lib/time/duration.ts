@@ -1,3 +1,5 @@
+import { quote } from '../quote.ts';
+
 const units: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -9,7 +11,8 @@ const units: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-const amount = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+// Each text fits in one way only: with `\d+\.?\d*` a row of digits has as many as digits, and took seconds to refuse.
+const amount = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 const duration = new RegExp(`^[-+]?(0|(${amount.source})+)$`);
 
 /** What 64 bits of nanoseconds hold, about 292 years: Go refuses more. */
@@ -18,14 +21,14 @@ const longestMs = 2 ** 63 / 1e6;
 /** Reads a duration as Go writes it (`1h30m`, `1.5h`, `-90s`), in milliseconds. There is no day. Throws with what is wrong. */
 export function parseDuration(text: string): number {
   if (!duration.test(text)) {
-    throw new Error(`"${text}" is no duration such as 90s, 30m or 1h30m (units: ns, us, ms, s, m, h)`);
+    throw new Error(`${quote(text)} is no duration such as 90s, 30m or 1h30m (units: ns, us, ms, s, m, h)`);
   }
   const sum = [...text.matchAll(amount)].reduce(
     (ms, [, value, unit = '']) => ms + Number(value) * (units[unit] ?? 0),
     0,
   );
   if (sum >= longestMs) {
-    throw new Error(`"${text}" is longer than 292 years`);
+    throw new Error(`${quote(text)} is longer than 292 years`);
   }
   // Whole nanoseconds, as Go counts: sums of fractions would be a little off.
   const ms = Math.round(sum * 1e6) / 1e6;

@@ -25,13 +25,17 @@ const pagesKept = 100;
 /** The one zone whose clocks never change. */
 export const utc: Zone = { name: 'UTC', spanAt: () => ({ start: -Infinity, end: Infinity, offset: 0 }) };
 
-/** The zone database is a constant of the process, read as far as it is asked for. */
-const known = new Map<string, Zone>([['UTC', utc]]);
+/** The zone database is a constant of the process, read as far as it is asked for; a name has many spellings. */
+const zonesKept = 500;
+const known = new Map<string, Zone>();
 
 /** The zone of an IANA name; empty and `Local` mean UTC. Throws when there is no such zone. */
 export function zoneOf(name: string): Zone {
   const given = name === '' || name === 'Local' ? 'UTC' : name;
-  const zone = known.get(given) ?? readZone(given);
+  const zone = known.get(given) ?? (given === 'UTC' ? utc : readZone(given));
+  if (known.size >= zonesKept) {
+    known.clear();
+  }
   known.set(given, zone);
   return zone;
 }
@@ -84,15 +88,18 @@ function isZoneName(name: string): boolean {
   return /^[a-z]{3}$/i.test(name) ? shortNames.includes(name.toUpperCase()) : /^(?!systemv\/)[a-z]/i.test(name);
 }
 
+/** No zone has a longer name. */
+const longestName = 100;
+
 function formatOf(name: string): Intl.DateTimeFormat {
   try {
-    if (isZoneName(name)) {
+    if (name.length <= longestName && isZoneName(name)) {
       return new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
     }
   } catch {
     // Told below.
   }
-  throw new Error(`unknown time zone ${name}`);
+  throw new Error(`unknown time zone ${name.slice(0, longestName)}`);
 }
 
 function spansBetween(start: number, end: number, offsetAt: Offsets): readonly Span[] {

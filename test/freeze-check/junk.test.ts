@@ -125,6 +125,53 @@ describe('reviews of any shape', () => {
   });
 });
 
+describe('texts without an end', () => {
+  beforeAll(() => open({ POLICY_MAX_AGE: '60s' }));
+  afterAll(close);
+
+  const path = '/validate-freeze-operator-io-v1alpha1-maintenancewindow';
+  const window = { name: 'w', schedule: '0 22 * * *', duration: '4h' };
+
+  it.each([
+    ['duration', '1'.repeat(1_000_000)],
+    ['duration', '9h'.repeat(500_000)],
+    ['schedule', '*,'.repeat(500_000)],
+    ['schedule', `TZ=${'x'.repeat(1_000_000)} 0 22 * * *`],
+    ['schedule', ' '.repeat(1_000_000)],
+  ])(
+    'as the %s of a policy hold nobody up, and are refused in few words',
+    async (field, text) => {
+      const { spec } = nightly('endless');
+      const object = {
+        ...{ apiVersion: 'freeze-operator.io/v1alpha1', kind: 'MaintenanceWindow', metadata: { name: 'endless' } },
+        spec: { ...spec, windows: [{ ...window, [field]: text }] },
+      };
+
+      const [refused, bystander] = await Promise.all([
+        gate.ask({ operation: 'CREATE', object }, path),
+        gate.ask(creation()),
+      ]);
+
+      expect(refused).toMatchObject({ allowed: false, status: { message: expect.stringContaining(`].${field}: `) } });
+      expect(refused.status?.message?.length).toBeLessThan(1000);
+      expect(bystander).toMatchObject({ allowed: true });
+    },
+    20_000,
+  );
+
+  it('as amounts of a workload hold nobody up', async () => {
+    function limited(memory: string): object {
+      const containers = [{ name: 'web', image: 'web', resources: { limits: { memory } } }];
+      return { ...deployment(), spec: { template: { spec: { containers } } } };
+    }
+    const digits = '1'.repeat(1_000_000);
+
+    const review = { ...creation(), operation: 'UPDATE', object: limited(`${digits}x`), oldObject: limited(digits) };
+
+    expect(await gate.ask(review as Partial<AdmissionRequest>)).toMatchObject({ allowed: true });
+  }, 20_000);
+});
+
 /** Without a namespace a request is about nothing that a policy could cover. */
 function isPlace(value: unknown): boolean {
   return value !== '' && value !== undefined;

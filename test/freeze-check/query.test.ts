@@ -154,10 +154,13 @@ describe('/v1/evaluate', () => {
   it('answers what can be answered of a list, and takes no endless one', async () => {
     const some = await post(JSON.stringify([{ ...rollout, namespace: 'nowhere' }, rollout]));
     const many = await post(JSON.stringify(Array.from({ length: 1_001 }, () => rollout)));
+    const supposing = { ...rollout, policies: Array.from({ length: 60 }, () => ({})) };
+    const policies = await post(JSON.stringify([supposing, supposing]));
 
     expect(some.status).toBe(200);
     expect(JSON.parse(some.body)).toMatchObject([{ error: 'namespace "nowhere" not found' }, { allow: false }]);
     expect(json(many)).toEqual({ status: 400, error: 'at most 1000 questions at once, got 1001' });
+    expect(json(policies)).toEqual({ status: 400, error: 'policies: at most 100 in all questions at once, got 120' });
   });
 
   it('answers as if policies were applied that are not, or not as they are, and applies none', async () => {

@@ -1,3 +1,4 @@
+import { quote } from '../../../lib/quote.ts';
 import { parseInstant } from '../../../lib/time/instant.ts';
 import type { Policies } from '../policies.ts';
 import { actions, targetKinds, type Action, type TargetKind } from '../policy.ts';
@@ -45,6 +46,10 @@ export function queriesOfBody(body: unknown): { readonly isBatch: boolean; reado
   }
   if (given.length > mostQuestions) {
     throw new BadQuery(`at most ${mostQuestions} questions at once, got ${given.length}`);
+  }
+  const supposed = given.flatMap((each: unknown) => (isRecord(each) ? (each['policies'] ?? []) : []));
+  if (supposed.length > mostPolicies) {
+    throw new BadQuery(`policies: at most ${mostPolicies} in all questions at once, got ${supposed.length}`);
   }
   return { isBatch: true, queries: given.map(queryOf) };
 }
@@ -130,7 +135,7 @@ function labelsOf(text: string): Labels {
     parts(text).map((part) => {
       const [key = '', value] = part.split(/=(.*)/s);
       if (value === undefined) {
-        throw new BadQuery(`labels must be as in app=web,tier=front, got ${JSON.stringify(part)}`);
+        throw new BadQuery(`labels must be as in app=web,tier=front, got ${quote(part)}`);
       }
       return [key, value];
     }),
