@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { changeFreezes } from '../../functions/freeze-check/policy.ts';
+import { changeFreezes, freezeExceptions } from '../../functions/freeze-check/policy.ts';
 import { namespaces } from '../../lib/kube/resource.ts';
-import { freeze, namespaceNamed } from './objects.ts';
+import { exception, freeze, namespaceNamed } from './objects.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -67,6 +67,26 @@ it('FC-76 can-i can not tell where the labels of the workload decide', async () 
       stdout: 'unknown: it depends on the labels of the workload for ChangeFreeze/payments; give its --name\n',
     },
   );
+});
+
+it('FC-76 can-i says yes where labels could change nothing: no policy that is enforced may refuse', async () => {
+  const days = ['2026-12-24T00:00:00Z', '2026-12-27T00:00:00Z'] as const;
+  const target = { kinds: ['DaemonSet'], objectSelector: { matchLabels: { app: 'agent' } } } as const;
+  const hotfix = exception('agents', days);
+  const question = ['-n', 'prod', '-k', 'DaemonSet', '-a', 'ROLL_OUT', '--at', '2026-12-25T14:00:00Z'];
+  await world.create(changeFreezes, freeze('agents-soon', days, { target, enforcement: 'Warn' }));
+  await world.create(freezeExceptions, { ...hotfix, spec: { ...hotfix.spec, target } });
+
+  const before = await canI(...question);
+  await world.create(changeFreezes, freeze('agents-now', days, { target }));
+  const after = await canI(...question);
+
+  expect(before).toMatchObject({ code: 0, stdout: 'yes\n' });
+  expect(after).toMatchObject({
+    code: 2,
+    stdout:
+      'unknown: it depends on the labels of the workload for ChangeFreeze/agents-now, FreezeException/agents; give its --name\n',
+  });
 });
 
 it('can-i answers as if the policies of a file were applied', async () => {

@@ -7,11 +7,13 @@ import {
   type Namespace,
   type Resource,
 } from '../../../lib/kube/resource.ts';
+import { quote } from '../../../lib/quote.ts';
 import { formatInstant } from '../../../lib/time/instant.ts';
 import { createClearing, type Clearing } from '../clearing.ts';
 import { exemptionOf, placeExemption, type Exemption, type PlaceExemption } from '../callers.ts';
 import type { Config } from '../config.ts';
 import { concerns, decide, type Objection, type Question } from '../decide.ts';
+import { enforcementIn } from '../enforcement.ts';
 import type { Exception } from '../exception.ts';
 import { nextTurn } from '../intervals.ts';
 import { reasonOf } from '../message.ts';
@@ -40,7 +42,7 @@ export interface Answer {
   readonly clearAt?: string;
   /** When the answer may become another. */
   readonly nextTransition?: string;
-  /** Policies that select by labels, which the question did not tell. */
+  /** Policies that would make it another answer for some labels, which the question did not tell. */
   readonly undetermined?: readonly { readonly kind: string; readonly name: string }[];
 }
 
@@ -57,7 +59,7 @@ export async function evaluate(query: Query, context: Context<Config>): Promise<
   const caller = { username: user, groups: [...groups] };
   const place = await currentNamespace(context, namespace);
   if (place === undefined) {
-    throw new Error(`namespace ${JSON.stringify(namespace)} not found`);
+    throw new Error(`namespace ${quote(namespace)} not found`);
   }
   const bypass = exemptionOf(caller, action === 'SCALE', context) ?? placeExemption(place, context);
   return bypass === undefined
@@ -84,12 +86,12 @@ async function evaluateIn(
     query.policies === undefined
       ? [applied, currentClearing(context)]
       : [withSupposed(applied, query.policies), createClearing()];
-  const known = labels === undefined ? withoutSelectors(policies) : policies;
-  const unknown = labels === undefined ? undeterminedOf(question, policies) : [];
-  return {
-    ...answerOf(question, known, clear),
-    ...(unknown.length === 0 ? {} : { undetermined: unknown }),
-  };
+  if (labels !== undefined) {
+    return answerOf(question, policies, clear);
+  }
+  const answer = answerOf(question, withoutSelectors(policies), clear);
+  const unknown = undeterminedOf(question, policies, answer.allow);
+  return { ...answer, ...(unknown.length === 0 ? {} : { undetermined: unknown }) };
 }
 
 /** As given, else of the workload of that name; `undefined` where neither tells. */
@@ -167,21 +169,31 @@ function selects({ coverage, policy: { spec } }: Pick<Rule | Exception, 'coverag
   return coverage.objects.length > 0 || required.length > 0;
 }
 
-/** The policies that would say something now if their selectors match. */
+/** The policies that would turn the answer into another if their selectors match. */
 function undeterminedOf(
-  { change, namespaceLabels, now }: Question,
+  { change: { kind, actions }, namespaceLabels, now }: Question,
   { rules, exceptions }: Policies,
+  allowed: boolean,
 ): readonly { readonly kind: string; readonly name: string }[] {
-  const { kind, actions } = change;
-  const speaking = [
-    ...rules.filter((rule) => rule.denying(now).on && isAbout(rule.policy.spec.rules.deny, actions)),
-    ...exceptions
-      .filter(({ active, policy }) => active(now).on && isAbout(policy.spec.allow, actions))
-      .map((exception) => ({ ...exception, kind: 'FreezeException' })),
+  function maySelect(each: Rule | Exception): boolean {
+    return selects(each) && coversPlace(each.coverage, { kind, namespaceLabels });
+  }
+  const refusing = rules.filter(
+    (rule) =>
+      maySelect(rule) &&
+      rule.denying(now).on &&
+      isAbout(rule.policy.spec.rules.deny, actions) &&
+      enforcementIn(rule.policy, namespaceLabels) === 'Enforce',
+  );
+  // An exception matters only to what may be refused.
+  const excusing =
+    allowed && refusing.length === 0
+      ? []
+      : exceptions.filter((each) => maySelect(each) && each.active(now).on && isAbout(each.policy.spec.allow, actions));
+  return [
+    ...refusing.map((rule) => ({ kind: rule.kind, name: rule.name })),
+    ...excusing.map(({ name }) => ({ kind: 'FreezeException', name })),
   ];
-  return speaking
-    .filter((each) => selects(each) && coversPlace(each.coverage, { kind, namespaceLabels }))
-    .map((each) => ({ kind: each.kind, name: each.name }));
 }
 
 function isAbout(listed: readonly Action[], asked: readonly Action[]): boolean {
