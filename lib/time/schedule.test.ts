@@ -47,15 +47,16 @@ function stretchesOf(zone: string): Stretch[] {
   const clock = clockOf(zone);
   const found: Stretch[] = [];
   let ahead = clock(start) - start;
-  for (let week = start; week < end; week += 7 * dayMs) {
-    const next = week + 7 * dayMs;
+  // Each day, where the evaluator looks weekly: it must not share what that could miss.
+  for (let day = start; day < end; day += dayMs) {
+    const next = day + dayMs;
     const aheadNext = clock(next) - next;
     if (ahead !== aheadNext) {
       found.push(
         stretch(
           zone,
           clock,
-          firstMinute(week, next, (at) => clock(at) - at !== ahead),
+          firstMinute(day, next, (at) => clock(at) - at !== ahead),
         ),
       );
     }
@@ -80,6 +81,10 @@ function stretch(zone: string, clock: (instant: number) => number, change: numbe
     const at = from + index * minuteMs;
     return at + (at < change ? before : after);
   });
+  const odd = walls.findIndex((wall, index) => index % 60 === 0 && clock(from + index * minuteMs) !== wall);
+  if (odd !== -1) {
+    throw new Error(`the clocks of ${zone} change twice within three days around ${new Date(change).toISOString()}`);
+  }
   return { zone, from, walls };
 }
 
