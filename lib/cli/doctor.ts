@@ -1,15 +1,16 @@
 import { parseArgs } from 'node:util';
 import { examineFunction } from '../doctor/examine.ts';
 import { isHealthy, tableOf, type Finding } from '../doctor/finding.ts';
-import { clusterAccess } from '../kube/access.ts';
 import { createKube } from '../kube/client.ts';
 import { createTransport } from '../kube/transport.ts';
 import { createLog } from '../log.ts';
 import { standardSite } from '../manifests/manifest.ts';
+import { chosenCluster } from './cluster.ts';
 import { ownFunctions } from './functions.ts';
 
 const usage = `usage: npm run doctor -- [--kubeconfig FILE] [--namespace NAMESPACE] [--json] [FUNCTION…]
   tells what keeps events from reaching the functions of a cluster, and what to do; it changes nothing
+  --kubeconfig  default: as kubectl, that is KUBECONFIG, else ~/.kube/config, else the cluster of this pod
   exit code 0: healthy, 1: at least one error, 2: the cluster could not be asked`;
 
 async function main(): Promise<void> {
@@ -31,8 +32,11 @@ async function main(): Promise<void> {
   if (unknown !== undefined) {
     throw new Error(`there is no function ${JSON.stringify(unknown)}\n${usage}`);
   }
-  const transport = createTransport(clusterAccess(values.kubeconfig ?? process.env['KUBECONFIG']));
+  const { access, origin } = chosenCluster(values.kubeconfig, process.env);
+  const transport = createTransport(access);
   try {
+    const tell = values.json ? console.error : console.log; // a script reads nothing but JSON
+    tell(`looking at ${(await transport.server()).href} (${origin})`);
     const log = createLog({ level: 'silent', readable: false });
     const kube = createKube({ transport, log, fieldManager: 'kube-reflex.dev/doctor', now: () => new Date() });
     const findings: Finding[] = [];

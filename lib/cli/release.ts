@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
-import { clusterAccess } from '../kube/access.ts';
 import { createTransport } from '../kube/transport.ts';
 import { createLog } from '../log.ts';
 import { standardSite } from '../manifests/manifest.ts';
 import { leave, type Left } from '../release/leave.ts';
+import { chosenCluster } from './cluster.ts';
 import { ownFunctions } from './functions.ts';
 
 const usage = `usage: kube-reflex release FUNCTION [--kubeconfig FILE] [--namespace NAMESPACE] [--dry-run]
   takes a function out of a cluster and restores what it changed there; may be repeated at any time
-  --kubeconfig  default: KUBECONFIG, else the cluster of this pod
+  --kubeconfig  default: as kubectl, that is KUBECONFIG, else ~/.kube/config, else the cluster of this pod
   --namespace   where the function is installed (default: ${standardSite.namespace})
   --set         NAME=VALUE, a setting of the function that its workload does not show, or no longer; repeatable
   --patience    seconds to wait for rollouts and pods that end (default: 180)
@@ -38,9 +38,11 @@ async function main(): Promise<number> {
     throw new Error(`it takes one of ${found.map((each) => each.definition.name).join(', ')}\n${usage}`);
   }
   const dryRun = values['dry-run'];
-  const transport = createTransport(clusterAccess(values.kubeconfig ?? process.env['KUBECONFIG']));
+  const { access, origin } = chosenCluster(values.kubeconfig, process.env);
+  const transport = createTransport(access);
   try {
-    console.log(`${definition.name} ${dryRun ? 'would leave' : 'leaves'} ${(await transport.server()).href}`);
+    const { href } = await transport.server();
+    console.log(`${definition.name} ${dryRun ? 'would leave' : 'leaves'} ${href} (${origin})`);
     const left = await leave(definition, {
       transport,
       namespace: values.namespace,

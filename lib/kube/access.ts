@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { RequestOptions } from 'node:https';
+import { dirname } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 
 /** Finds the cluster and who we are there. Asked again every half minute, since certificates and tokens get renewed. */
@@ -27,6 +29,47 @@ export function kubeconfigAccess(text: string): Access {
   const config = new KubeConfig();
   config.loadFromString(text);
   return accessOf(config, 'the given kubeconfig');
+}
+
+/** A cluster by the name that people have for it. */
+export interface ContextAccess {
+  readonly access: Access;
+  readonly context: string;
+}
+
+/** A kubeconfig in several files as kubectl takes it: of all that have the same name, and of current contexts, the first. */
+export function mergedAccess(files: readonly string[]): ContextAccess {
+  const config = merged(files.map(loaded));
+  return { access: accessOf(config, files.join(', ')), context: config.getCurrentContext() };
+}
+
+/** Unlike the client, kubectl takes an empty file for one that adds nothing. */
+function loaded(file: string): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    const text = readFileSync(file, 'utf8');
+    config.loadFromString(text.trim() === '' ? '{}' : text);
+  } catch (error) {
+    throw new Error(`read ${file}: ${(error as Error).message}`, { cause: error });
+  }
+  config.makePathsAbsolute(dirname(file));
+  return config;
+}
+
+/** The client's own merge refuses files that share a name. */
+function merged(configs: readonly KubeConfig[]): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: firstOfEachName(configs.flatMap(({ clusters }) => clusters)),
+    users: firstOfEachName(configs.flatMap(({ users }) => users)),
+    contexts: firstOfEachName(configs.flatMap(({ contexts }) => contexts)),
+    currentContext: configs.map((each) => each.getCurrentContext()).find(Boolean),
+  });
+  return config;
+}
+
+function firstOfEachName<T extends { readonly name: string }>(entries: readonly T[]): T[] {
+  return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()];
 }
 
 function accessOf(config: KubeConfig, origin: string): Access {

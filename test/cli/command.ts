@@ -7,9 +7,9 @@ export interface Ended {
 }
 
 /** Runs a Node program to its end. */
-export function runNode(args: readonly string[], cwd = '.'): Promise<Ended> {
+export function runNode(args: readonly string[], cwd = '.', env = process.env): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, args, { cwd }, (_error, stdout, stderr) => {
+    const child = execFile(process.execPath, args, { cwd, env }, (_error, stdout, stderr) => {
       resolve({ code: child.exitCode ?? -1, output: stdout + stderr });
     });
   });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -21,6 +21,23 @@ describe('npm run doctor', () => {
     expect(output).toMatch(/^FUNCTION +CHECK +STATE +MESSAGE$/m);
     expect(output).toMatch(/ installation +error +there is no Knative Service and no Deployment /);
     expect(output).toContain('→ kubectl apply -k knative');
+  });
+
+  it('looks at the cluster that kubectl would use, and says which one that is', async () => {
+    const sandbox = await startSandbox({ controllers: false });
+    const home = await mkdtemp(join(tmpdir(), 'doctor-'));
+    const file = join(home, '.kube', 'config');
+    await mkdir(join(home, '.kube'));
+    await writeFile(file, JSON.stringify(sandbox.kubeconfig));
+
+    const { KUBECONFIG: _ignored, ...environment } = process.env;
+    const { code, output } = await runNode(['lib/cli/doctor.ts'], '.', { ...environment, HOME: home });
+    await rm(home, { recursive: true });
+    await sandbox.close();
+
+    const context = sandbox.kubeconfig['current-context'];
+    expect(code).toBe(1);
+    expect(output).toContain(`looking at ${sandbox.url}/ (context ${context} of ${file})\n`);
   });
 
   it('says with 2 that it found no cluster', async () => {

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { configMaps, namespaces } from '../../lib/kube/resource.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
@@ -39,9 +39,20 @@ describe('kube-reflex release', () => {
     const second = await release('istio-rollout', '--namespace', 'elsewhere');
 
     const step = 'delete ConfigMap elsewhere/istio-rollout-state\n';
-    expect(rehearsed).toEqual({ code: 0, output: `istio-rollout would leave ${sandbox.url}/\n  would ${step}` });
-    expect(first).toEqual({ code: 0, output: `istio-rollout leaves ${sandbox.url}/\n  ${step}` });
+    const cluster = `${sandbox.url}/ (context ${sandbox.kubeconfig['current-context']} of ${join(directory, 'kubeconfig')})`;
+    expect(rehearsed).toEqual({ code: 0, output: `istio-rollout would leave ${cluster}\n  would ${step}` });
+    expect(first).toEqual({ code: 0, output: `istio-rollout leaves ${cluster}\n  ${step}` });
     expect(second.output).toContain('there was nothing to take back');
+  });
+
+  it('leaves the cluster that kubectl would use with several files in KUBECONFIG', async () => {
+    const KUBECONFIG = [join(directory, 'missing'), join(directory, 'kubeconfig')].join(delimiter);
+    const args = ['lib/cli/kube-reflex.ts', 'release', 'istio-rollout', '--dry-run'];
+
+    const { code, output } = await runNode(args, '.', { ...process.env, KUBECONFIG });
+
+    expect(code).toBe(0);
+    expect(output).toContain(`istio-rollout would leave ${sandbox.url}/`);
   });
 
   it('knows its functions wherever it is called from', async () => {
