@@ -1,3 +1,4 @@
+import { ConfigError } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import { configMaps, groupVersion, guessedPlural, subjectAccessReviews, type Resource } from '../kube/resource.ts';
 import { askedBy, knative, permissionsOf, renderFunction } from '../manifests/function-manifests.ts';
@@ -36,6 +37,10 @@ function byClusterClock(patient: Patient): Patient {
 
 async function examineInstallation(definition: Definition, patient: Patient, installed: Installed): Promise<Found[]> {
   const { name } = definition;
+  const wrong = wrongSettings(definition, installed);
+  if (wrong.length > 0) {
+    return [...unread(installed), ...wrong, ...(await checkPulse(definition, patient))];
+  }
   const site = { ...standardSite, namespace: patient.namespace };
   const config = configOf(definition, installed.environment);
   const { manifests } = renderFunction(definition, site, installed);
@@ -49,6 +54,21 @@ async function examineInstallation(definition: Definition, patient: Patient, ins
     checkPulse(definition, patient),
   ]);
   return [...unread(installed), ...found.flat()];
+}
+
+/** What a function needs follows from its settings: with wrong ones, only its pods from before can still be judged. */
+function wrongSettings(definition: Definition, { environment }: Installed): Found[] {
+  try {
+    configOf(definition, environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      const fix =
+        'no pod starts with it: mend it in the manifests that you apply, or in what the workload takes it from';
+      return error.problems.map((message) => ({ check: 'settings', state: 'error', message, fix }));
+    }
+    throw error;
+  }
 }
 
 /** Everything else is judged as if these settings had their defaults. */

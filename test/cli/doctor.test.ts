@@ -1,21 +1,32 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { tableOf, type Finding } from '../../lib/doctor/finding.ts';
-import { startSandbox } from '../../lib/sandbox/sandbox.ts';
+import { deployments, namespaces, type Deployment } from '../../lib/kube/resource.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { runNode } from './command.ts';
 
 describe('npm run doctor', () => {
-  it('prints a table, says what to do and exits with 1', async () => {
-    const sandbox = await startSandbox({ controllers: false });
-    const directory = await mkdtemp(join(tmpdir(), 'doctor-'));
-    const file = join(directory, 'kubeconfig');
-    await writeFile(file, JSON.stringify(sandbox.kubeconfig));
+  let sandbox: Sandbox;
+  let home: string;
+  let file: string;
 
-    const { code, output } = await runNode(['lib/cli/doctor.ts', '--kubeconfig', file]);
-    await rm(directory, { recursive: true });
+  beforeAll(async () => {
+    sandbox = await startSandbox({ controllers: false });
+    home = await mkdtemp(join(tmpdir(), 'doctor-'));
+    file = join(home, '.kube', 'config');
+    await mkdir(join(home, '.kube'));
+    await writeFile(file, JSON.stringify(sandbox.kubeconfig));
+  });
+
+  afterAll(async () => {
+    await rm(home, { recursive: true });
     await sandbox.close();
+  });
+
+  it('prints a table, says what to do and exits with 1', async () => {
+    const { code, output } = await runNode(['lib/cli/doctor.ts', '--kubeconfig', file]);
 
     expect(code).toBe(1);
     expect(output).toMatch(/^FUNCTION +CHECK +STATE +MESSAGE$/m);
@@ -24,20 +35,25 @@ describe('npm run doctor', () => {
   });
 
   it('looks at the cluster that kubectl would use, and says which one that is', async () => {
-    const sandbox = await startSandbox({ controllers: false });
-    const home = await mkdtemp(join(tmpdir(), 'doctor-'));
-    const file = join(home, '.kube', 'config');
-    await mkdir(join(home, '.kube'));
-    await writeFile(file, JSON.stringify(sandbox.kubeconfig));
-
     const { KUBECONFIG: _ignored, ...environment } = process.env;
     const { code, output } = await runNode(['lib/cli/doctor.ts'], '.', { ...environment, HOME: home });
-    await rm(home, { recursive: true });
-    await sandbox.close();
 
     const context = sandbox.kubeconfig['current-context'];
     expect(code).toBe(1);
     expect(output).toContain(`looking at ${sandbox.url}/ (context ${context} of ${file})\n`);
+  });
+
+  it('tells the wrong setting of one function, and examines the others', async () => {
+    const namespace = 'elsewhere';
+    await sandbox.api.create(namespaces, { metadata: { name: namespace } });
+    await sandbox.api.create(deployments, deploymentWith({ namespace, variable: { name: 'TLS_MODE', value: 'slef' } }));
+
+    const { code, output } = await runNode(['lib/cli/doctor.ts', '--kubeconfig', file, '--namespace', namespace]);
+
+    expect(code).toBe(1);
+    expect(output).toMatch(/^freeze-check +settings +error +TLS_MODE must be one of .*, got "slef"/m);
+    expect(output).toMatch(/^coredns-sync +installation +error /m);
+    expect(output).toMatch(/^node-affinity-mutate +installation +error /m);
   });
 
   it('says with 2 that it found no cluster', async () => {
@@ -47,6 +63,20 @@ describe('npm run doctor', () => {
     expect(output).toContain('doctor: ');
   });
 });
+
+interface Wanted {
+  readonly namespace: string;
+  readonly variable: { readonly name: string; readonly value: string };
+}
+
+function deploymentWith({ namespace, variable }: Wanted): Deployment {
+  const labels = { app: 'freeze-check' };
+  const containers = [{ name: 'function', image: 'kube-reflex', env: [variable] }];
+  return {
+    metadata: { name: 'freeze-check', namespace },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+  };
+}
 
 it('aligns its columns', () => {
   const findings: Finding[] = [

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Deployment } from '../../lib/kube/resource.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
 import { openfaas, gatewaySubscriptionOf } from '../../lib/manifests/openfaas.ts';
@@ -41,16 +42,33 @@ describe('the doctor of a function on Kubernetes alone', () => {
   });
 });
 
+describe('the doctor of a function with wrong settings', () => {
+  const { manifests } = renderFunction(definition, standardSite, { platform: plain });
+
+  it('names each of them, and says where to mend it', async () => {
+    await install(cluster, [...manifests, ...plainSource([definition])]);
+    await cluster.apply(withVariable(workloadOf(manifests), { name: 'CONFIG_MAP', value: 'Not A Name' }));
+
+    expect(await cluster.problems()).toEqual([
+      {
+        function: 'host-census',
+        check: 'settings',
+        state: 'error',
+        message: expect.stringMatching(/^CONFIG_MAP .*got "Not A Name"/),
+        fix: expect.stringContaining('in the manifests that you apply'),
+      },
+    ]);
+  });
+});
+
 describe('the doctor of a function on OpenFaaS', () => {
   const { manifests } = renderFunction(definition, standardSite, { platform: openfaas });
   const source = subscribedSource([gatewaySubscriptionOf(definition, standardSite)], standardSite);
-  const [made] = renderFunction(definition, standardSite, { platform: plain }).manifests.filter(
-    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === definition.name,
-  );
+  const made = workloadOf(renderFunction(definition, standardSite, { platform: plain }).manifests);
 
   beforeEach(async () => {
     const labels = { faas_function: definition.name };
-    await install(cluster, [...manifests, ...source, { ...made, metadata: { ...made?.metadata, labels } } as Manifest]);
+    await install(cluster, [...manifests, ...source, { ...made, metadata: { ...made.metadata, labels } }]);
   });
 
   it('expects events by the gateway, and no Service of ours', async () => {
@@ -67,9 +85,25 @@ describe('the doctor of a function on OpenFaaS', () => {
 });
 
 function configMapOf(manifests: readonly Manifest[]): Manifest {
-  const found = manifests.find(({ kind }) => kind === 'ConfigMap');
+  return only(manifests, ({ kind }) => kind === 'ConfigMap');
+}
+
+/** What runs the events half of the function. */
+function workloadOf(manifests: readonly Manifest[]): Manifest {
+  return only(manifests, ({ kind, metadata }) => kind === 'Deployment' && metadata.name === definition.name);
+}
+
+function only(manifests: readonly Manifest[], isIt: (manifest: Manifest) => boolean): Manifest {
+  const found = manifests.find(isIt);
   if (found === undefined) {
-    throw new Error('the source has no ConfigMap');
+    throw new Error('no such manifest is shipped');
   }
   return found;
+}
+
+function withVariable(manifest: Manifest, variable: { readonly name: string; readonly value: string }): Manifest {
+  const changed = structuredClone(manifest) as unknown as Deployment;
+  const [container] = changed.spec?.template.spec?.containers ?? [];
+  container?.env?.push(variable);
+  return changed as unknown as Manifest;
 }
