@@ -12,6 +12,7 @@ import type { Finding, Found } from './finding.ts';
 import { orRefusal, type Patient } from './look.ts';
 import { checkPulse } from './pods.ts';
 import { examineRights, questionsOf, width, type Question } from './rights.ts';
+import { subscriptionsIn } from './subscriptions.ts';
 import { checkWebhooks } from './webhooks.ts';
 import { examineObject, holds } from './wiring.ts';
 
@@ -147,7 +148,11 @@ async function checkSubscription(definition: Definition, { patient, site, instal
   const fix = `apply ${way.folder} again, generated for the settings that the function has`;
   return orRefusal(check, async () => {
     const text = (await patient.kube.get(configMaps, { name: source, namespace }))?.data?.[subscriptions.key] ?? '[]';
-    const written = JSON.parse(text) as readonly { readonly name: string }[];
+    const written = subscriptionsIn(text);
+    if (written === undefined) {
+      const message = `${subscriptions.key} of its ConfigMap ${source} is no list of subscriptions: no source starts with it`;
+      return [{ check, state: 'error', message, fix }];
+    }
     const wanted = JSON.parse(JSON.stringify(way.subscription(definition, site, installed.environment))) as object;
     const given = written.find(({ name }) => name === definition.name);
     return [

@@ -42,6 +42,31 @@ describe('the doctor of a function on Kubernetes alone', () => {
   });
 });
 
+describe('the doctor of a function whose source was edited by hand', () => {
+  const { manifests } = renderFunction(definition, standardSite, { platform: plain });
+  const shipped = plainSource([definition]);
+
+  it.each([
+    ['no JSON', '[{"name": "host-census",}]'],
+    ['no list', '{"name": "host-census"}'],
+    ['a list of something else', '[null]'],
+  ])('tells that its ConfigMap holds %s, and judges the rest', async (_what, text) => {
+    await install(cluster, [...manifests, ...shipped]);
+    await cluster.apply({ ...configMapOf(shipped), data: { 'subscriptions.json': text } });
+
+    expect(await cluster.problems()).toEqual([
+      {
+        function: 'host-census',
+        check: 'event source',
+        state: 'error',
+        message: expect.stringMatching(/^subscriptions\.json of its ConfigMap source is no list of subscriptions/),
+        fix: expect.stringContaining('deploy/plain again'),
+      },
+    ]);
+    expect(await cluster.findings()).toContainEqual(expect.objectContaining({ check: 'rights of host-census' }));
+  });
+});
+
 describe('the doctor of a function with wrong settings', () => {
   const { manifests } = renderFunction(definition, standardSite, { platform: plain });
 
