@@ -37,6 +37,7 @@ async function main(): Promise<void> {
   try {
     const tell = values.json ? console.error : console.log; // a script reads nothing but JSON
     tell(`looking at ${(await transport.server()).href} (${origin})`);
+    await transport.send({ method: 'GET', path: '/version' }); // one that does not answer is no finding about a function
     const log = createLog({ level: 'silent', readable: false });
     const kube = createKube({ transport, log, fieldManager: 'kube-reflex.dev/doctor', now: () => new Date() });
     const findings: Finding[] = [];

@@ -9,7 +9,7 @@ import { plain, source, subscriptions, subscriptionOf } from '../manifests/plain
 import { sharedBy } from '../manifests/shared.ts';
 import { inParallel } from '../work/in-parallel.ts';
 import type { Finding, Found } from './finding.ts';
-import { orRefusal, type Patient } from './look.ts';
+import { orFailure, type Patient } from './look.ts';
 import { checkPulse } from './pods.ts';
 import { examineRights, questionsOf, width, type Question } from './rights.ts';
 import { subscriptionsIn } from './subscriptions.ts';
@@ -20,7 +20,7 @@ import { examineObject, holds } from './wiring.ts';
 export async function examineFunction(definition: Definition, patient: Patient): Promise<Finding[]> {
   const { name } = definition;
   const check = 'installation';
-  const found = await orRefusal(check, async () => {
+  const found = await orFailure(check, async () => {
     const installed = await findInstallation(definition, patient);
     const message = `there is no Knative Service and no Deployment ${name} in ${patient.namespace}`;
     const fix = 'kubectl apply -k knative, or deploy/plain without Knative; --namespace says where it is';
@@ -108,7 +108,7 @@ async function checkObject(manifest: Manifest, { kube, transport }: Patient): Pr
   const { group, version } = groupVersion(apiVersion);
   const resource = { group, version, kind, plural: guessedPlural(kind), namespaced: metadata.namespace !== undefined };
   const check = `${kind} ${metadata.name}`;
-  return orRefusal(check, async () => {
+  return orFailure(check, async () => {
     const live = await kube.get(resource, metadata);
     const known = live !== undefined || group === '' || (await isServed(resource, transport));
     const message = `the cluster has no kind ${kind} of ${group}`;
@@ -146,7 +146,7 @@ async function checkSubscription(definition: Definition, { patient, site, instal
   const { namespace } = patient;
   const check = 'event source';
   const fix = `apply ${way.folder} again, generated for the settings that the function has`;
-  return orRefusal(check, async () => {
+  return orFailure(check, async () => {
     const text = (await patient.kube.get(configMaps, { name: source, namespace }))?.data?.[subscriptions.key] ?? '[]';
     const written = subscriptionsIn(text);
     if (written === undefined) {
@@ -173,7 +173,7 @@ async function checkRights(definition: Definition, { patient, site, installed }:
     parts.map(({ part, role }) => {
       const account = partName(definition.name, part);
       const questions = questionsOf(permissionsOf(role, permissions), patient.namespace);
-      return orRefusal(`rights of ${account}`, async () => [
+      return orFailure(`rights of ${account}`, async () => [
         examineRights(account, await inParallel(width, questions, (question) => ask(question, account, patient))),
       ]);
     }),

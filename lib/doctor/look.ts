@@ -11,22 +11,22 @@ export interface Patient {
   readonly now: Date;
 }
 
-/** What may not be read is not judged; anything else that the API server refuses is itself something wrong. */
-export async function orRefusal(check: string, examine: () => Promise<Found[]>): Promise<Found[]> {
+/** What may not be read is not judged; any other failure is itself something wrong, and keeps no other check from being made. */
+export async function orFailure(check: string, examine: () => Promise<Found[]>): Promise<Found[]> {
   try {
     return await examine();
   } catch (error) {
-    if (isRefusal(error)) {
-      return [{ check, message: error.message, ...verdict(error) }];
-    }
-    throw error;
+    return [{ check, message: error instanceof Error ? error.message : String(error), ...verdict(error) }];
   }
 }
 
-function verdict(refusal: Refusal): Pick<Found, 'state' | 'fix'> {
-  return isForbidden(refusal)
-    ? { state: 'unknown', fix: 'look as somebody who has this right' }
-    : { state: 'error', fix: 'look again once the API server answers this' };
+function verdict(error: unknown): Pick<Found, 'state' | 'fix'> {
+  if (isRefusal(error) && isForbidden(error)) {
+    return { state: 'unknown', fix: 'look as somebody who has this right' };
+  }
+  return isRefusal(error) || isNamed(error, 'Failure')
+    ? { state: 'error', fix: 'look again once the API server answers this' }
+    : { state: 'error', fix: 'this is a fault of the doctor: report it with what is said here' };
 }
 
 /** `undefined` where it may not be read. */
@@ -45,7 +45,11 @@ function isForbidden({ code }: Refusal): boolean {
   return code === 401 || code === 403;
 }
 
-/** By name: in an image the doctor is a file of its own, with classes of its own. */
 function isRefusal(error: unknown): error is Refusal {
-  return error instanceof Error && error.name === 'Refusal';
+  return isNamed(error, 'Refusal');
+}
+
+/** By name: in an image the doctor is a file of its own, with classes of its own. */
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
 }

@@ -3,7 +3,7 @@ import type { Kube } from '../kube/client.ts';
 import { selfSubjectAccessReviews } from '../kube/resource.ts';
 import { inParallel } from '../work/in-parallel.ts';
 import type { Found } from './finding.ts';
-import { orRefusal } from './look.ts';
+import { orFailure } from './look.ts';
 import { examineRights, questionsOf, width, type Question } from './rights.ts';
 
 /** Has the account of this process every right that it needs? Costs a call for each. */
@@ -12,7 +12,7 @@ export function checkOwnRights(
   { kube, namespace }: { readonly kube: Kube; readonly namespace: string },
 ): Promise<Found[]> {
   const account = 'this account';
-  return orRefusal(`rights of ${account}`, async () => {
+  return orFailure(`rights of ${account}`, async () => {
     const questions = questionsOf(permissions, namespace);
     return [examineRights(account, await inParallel(width, questions, (question) => ask(question, kube)))];
   });

@@ -3,7 +3,7 @@ import { pods } from '../kube/resource.ts';
 import { labelsOf } from '../manifests/manifest.ts';
 import { standardScaling } from '../manifests/service.ts';
 import type { Found } from './finding.ts';
-import { orRefusal, type Patient } from './look.ts';
+import { orFailure, type Patient } from './look.ts';
 import { examinePulse, vitalsOf, type Vitals } from './pulse.ts';
 
 /** Asks every pod of the function through the API server, as a laptop has no other way to it. */
@@ -34,7 +34,7 @@ export async function checkPulse(
     }
   }
 
-  return orRefusal(check, async () => {
+  return orFailure(check, async () => {
     const { items } = await kube.list(pods, { namespace, labelSelector, fieldSelector: 'status.phase=Running' });
     if (items.length === 0) {
       const message = 'no pod runs at the moment; Knative starts one with the next event or tick';

@@ -6,7 +6,7 @@ import { replicasOf } from '../tls/probe.ts';
 import type { TlsConfig } from '../tls/settings.ts';
 import { targetsOf } from '../tls/webhooks.ts';
 import type { Found } from './finding.ts';
-import { orRefusal, readable } from './look.ts';
+import { orFailure, readable } from './look.ts';
 import { examineTrust } from './trust.ts';
 
 type Asking = Pick<Admission, 'type' | 'webhooks'>;
@@ -39,7 +39,7 @@ async function checkTrust(
   { resource, name }: ReturnType<typeof targetsOf>[number],
   { kube, namespace, now, secret }: Place & { readonly secret: string | undefined },
 ): Promise<Found[]> {
-  return orRefusal(`certificate of ${name}`, async () => {
+  return orFailure(`certificate of ${name}`, async () => {
     const configuration = await kube.get(resource, { name });
     const held = secret === undefined ? undefined : await readable(kube.get(secrets, { name: secret, namespace }));
     return configuration === undefined ? [] : examineTrust({ configuration, secret: held, now });
@@ -53,7 +53,7 @@ async function checkReach(
 ): Promise<Found[]> {
   const check = `replicas of ${service}`;
   const isStrict = admit.some(({ webhooks }) => webhooks.some(({ failurePolicy }) => failurePolicy === 'Fail'));
-  return orRefusal(check, async () => {
+  return orFailure(check, async () => {
     const replicas = await replicasOf(kube, { service, namespace });
     const meaning = isStrict ? 'every change that its webhooks match is refused' : 'everything passes unasked';
     return replicas.length === 0

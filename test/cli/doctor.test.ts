@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { tableOf, type Finding } from '../../lib/doctor/finding.ts';
 import { deployments, namespaces, type Deployment } from '../../lib/kube/resource.ts';
+import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { runNode } from './command.ts';
 
@@ -54,6 +55,16 @@ describe('npm run doctor', () => {
     expect(output).toMatch(/^freeze-check +settings +error +TLS_MODE must be one of .*, got "slef"/m);
     expect(output).toMatch(/^coredns-sync +installation +error /m);
     expect(output).toMatch(/^node-affinity-mutate +installation +error /m);
+  });
+
+  it('says with 2 that the cluster does not answer', async () => {
+    const silent = join(home, 'silent');
+    await writeFile(silent, JSON.stringify(kubeconfigFor({ server: 'https://127.0.0.1:1', ca: '', token: '' })));
+
+    const { code, output } = await runNode(['lib/cli/doctor.ts', '--kubeconfig', silent]);
+
+    expect(code).toBe(2);
+    expect(output).toContain('ECONNREFUSED');
   });
 
   it('says with 2 that it found no cluster', async () => {

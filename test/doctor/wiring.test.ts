@@ -178,6 +178,14 @@ const breaks: readonly Break[] = [
     spoil: ({ sandbox }) => refuse(sandbox, 'secrets', 500),
     row: { check: /^certificate of /, message: /too busy/ },
   },
+  {
+    what: 'an API server that breaks off instead of an answer',
+    spoil: ({ sandbox }) => {
+      sandbox.faults.add({ resource: 'secrets', effect: { do: 'cut', when: 'before' } });
+      return Promise.resolve();
+    },
+    row: { check: /^certificate of /, message: /^GET .*\/secrets\/.*: / },
+  },
 ];
 
 describe('the doctor of a function on Knative', () => {
