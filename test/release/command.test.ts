@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
@@ -70,6 +71,18 @@ describe('kube-reflex release', () => {
 
     expect(code).toBe(2);
     expect(output).toContain(why);
+  });
+});
+
+describe('the README', () => {
+  const deletions = readFileSync('README.md', 'utf8').match(/kubectl delete (.* )?-[kf] \S+.*/g) ?? [];
+
+  it('tells how to delete the rest on every platform', () => {
+    expect(deletions).toHaveLength(3);
+  });
+
+  it.each(deletions)('has no failure where release was there before: %s', (deletion) => {
+    expect(deletion).toContain(' --ignore-not-found ');
   });
 });
 
