@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import type { ConfigMap, Deployment, Service } from '../kube/resource.ts';
@@ -42,6 +43,7 @@ export function plainSource(definitions: readonly Definition[], site = standardS
 export function subscribedSource(wanted: readonly WrittenSubscription[], site: Site): Manifest[] {
   const rights = wanted.flatMap(({ watches }) => watches.map(({ resource, scope }) => readingRight(resource, scope)));
   const { directory, key } = subscriptions;
+  const text = `${JSON.stringify(wanted, undefined, 2)}\n`;
   const container = containerOf({ name: source, role: 'events', placeholders: {} }, site);
   const variables = [{ name: 'SUBSCRIPTIONS', value: `${directory}/${key}` }];
   return [
@@ -50,7 +52,7 @@ export function subscribedSource(wanted: readonly WrittenSubscription[], site: S
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: metadataOf(source, site),
-      data: { [key]: `${JSON.stringify(wanted, undefined, 2)}\n` },
+      data: { [key]: text },
     } satisfies ConfigMap,
     deployment(
       {
@@ -62,10 +64,16 @@ export function subscribedSource(wanted: readonly WrittenSubscription[], site: S
           volumeMounts: [{ name: 'subscriptions', mountPath: directory, readOnly: true }],
         },
         volumes: [{ name: 'subscriptions', configMap: { name: source } }],
+        // It reads them once: without another template its pod would go on with those of its start.
+        annotations: { 'kube-reflex.dev/subscriptions': shortHash(text) },
       },
       site,
     ),
   ];
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /** What a function wants to hear of with the default settings, or with those given. */
@@ -100,7 +108,13 @@ function deployment(
     name,
     container,
     volumes,
-  }: { readonly name: string; readonly container: object; readonly volumes?: PodSpec['volumes'] },
+    annotations,
+  }: {
+    readonly name: string;
+    readonly container: object;
+    readonly volumes?: PodSpec['volumes'];
+    readonly annotations?: Record<string, string>;
+  },
   site: Site,
 ): Manifest {
   const metadata = metadataOf(name, site);
@@ -112,7 +126,7 @@ function deployment(
       replicas: 1,
       selector: { matchLabels: metadata.labels },
       template: {
-        metadata: { labels: metadata.labels },
+        metadata: { labels: metadata.labels, ...(annotations === undefined ? {} : { annotations }) },
         spec: {
           serviceAccountName: name,
           enableServiceLinks: false,
