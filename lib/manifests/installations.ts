@@ -4,6 +4,7 @@ import { certManagerVariant } from './cert-manager.ts';
 import { componentFile, derivedFile, functionFile, kustomizationFile, manifestFile } from './file.ts';
 import { driftOf, repair, type Folder } from './folder.ts';
 import { knative, renderFunction, type Platform } from './function-manifests.ts';
+import { brokerOf, namespaceOf } from './ground.ts';
 import { standardSite } from './manifest.ts';
 import { openfaas, openfaasSite, openfaasSource, stackOf } from './openfaas.ts';
 import { plain, plainSource } from './plain.ts';
@@ -53,7 +54,12 @@ function knativeFolders(definitions: readonly Definition[]): Folders {
     ['.', listing(new Map(), bases)],
     [
       'shared',
-      listing(new Map([['shared.yaml', manifestFile('what all functions share', renderShared(definitions))]])),
+      listing(
+        new Map([
+          ['broker.yaml', manifestFile('what events pass', [namespaceOf(standardSite), brokerOf(standardSite)])],
+          ['shared.yaml', manifestFile('what all functions share', renderShared(definitions))],
+        ]),
+      ),
     ],
     ...(admitting.length === 0 ? [] : [['cert-manager', certManagerOverlay(bases, admitting)] as const]),
     ...definitions.map((definition): [string, Folder] => [
@@ -85,11 +91,9 @@ function plainFolders(definitions: readonly Definition[]): Folders {
     `${definition.name}.yaml`,
     functionText(definition, plain),
   ]);
-  const source: [string, string] = [
-    'source.yaml',
-    manifestFile('the watches of all functions', plainSource(definitions)),
-  ];
-  return new Map([['.', listing(new Map([...files, source]))]]);
+  const namespace = manifestFile('the namespace of all functions', [namespaceOf(standardSite)]);
+  const source = manifestFile('the watches of all functions', plainSource(definitions));
+  return new Map([['.', listing(new Map([...files, ['namespace.yaml', namespace], ['source.yaml', source]]))]]);
 }
 
 /** The stack file is for `faas-cli`; what Kubernetes must hold beside it is a folder of its own. */

@@ -93,14 +93,17 @@ function triggerTo(
       broker: site.broker,
       filters,
       subscriber: { ref: { apiVersion: 'serving.knative.dev/v1', kind: 'Service', name } },
-      // 1.4 s in all: a longer retry would hold up the source, and the tick heals what is lost. It replaces the
-      // Broker's settings as a whole, so the dead-letter sink is repeated here.
-      delivery: {
-        retry: 3,
-        backoffPolicy: 'exponential',
-        backoffDelay: 'PT0.2S',
-        deadLetterSink: { ref: { apiVersion: 'serving.knative.dev/v1', kind: 'Service', name: site.deadLetters } },
-      },
+      delivery: deliveryAt(site), // it replaces the Broker's as a whole, so it says all of it again
     },
+  };
+}
+
+/** 1.4 s in all: a longer retry would hold up the source, and the tick heals what is lost. */
+export function deliveryAt({ deadLetters }: Site): object {
+  return {
+    retry: 3,
+    backoffPolicy: 'exponential',
+    backoffDelay: 'PT0.2S',
+    deadLetterSink: { ref: { apiVersion: 'serving.knative.dev/v1', kind: 'Service', name: deadLetters } },
   };
 }

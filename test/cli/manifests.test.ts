@@ -35,7 +35,7 @@ describe('npm run manifests', () => {
 
   it('writes a base per function and one for what they share, and lists them with what was written by hand', async () => {
     await mkdir(join(out, 'shared'));
-    await writeFile(join(out, 'shared', 'broker.yaml'), '# by hand\n');
+    await writeFile(join(out, 'shared', 'quota.yaml'), '# by hand\n');
 
     const written = await run(sample);
     const checked = await run('--check', sample);
@@ -43,11 +43,27 @@ describe('npm run manifests', () => {
     expect(written.code).toBe(0);
     expect(await resourcesOf('knative')).toEqual(expect.arrayContaining(['host-census', 'shared']));
     expect(await resourcesOf('knative/host-census')).toEqual(['function.yaml']);
-    expect(await resourcesOf('knative/shared')).toEqual(['broker.yaml', 'shared.yaml']);
+    expect(await resourcesOf('knative/shared')).toEqual(['broker.yaml', 'quota.yaml', 'shared.yaml']);
     expect(checked).toEqual({ code: 0, output: 'the manifests are up to date\n' });
     const documents = parseAllDocuments(await readFile(join(out, 'host-census/function.yaml'), 'utf8'));
     expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
   });
+
+  it('writes a whole installation wherever it is told to, the namespace and the Broker included', async () => {
+    await run();
+
+    expect(await kindsIn('knative/shared/broker.yaml')).toEqual(['Namespace', 'Broker']);
+    expect(await kindsIn('deploy/plain/namespace.yaml')).toEqual(['Namespace']);
+  });
+
+  async function kindsIn(path: string): Promise<readonly string[]> {
+    return (await manifestsIn(path)).map(({ kind }) => kind);
+  }
+
+  async function manifestsIn(path: string): Promise<readonly Manifest[]> {
+    const documents = parseAllDocuments(await readFile(join(root, path), 'utf8'));
+    return documents.map((document) => document.toJS() as Manifest);
+  }
 
   it('keeps the kinds that a function brings apart from it, so that they stay when it goes', async () => {
     await run();
@@ -72,14 +88,16 @@ describe('npm run manifests', () => {
 
     const text = await readFile(join(root, 'deploy/plain/host-census.yaml'), 'utf8');
     expect(text).not.toContain('knative.dev');
-    const source = parseAllDocuments(await readFile(join(root, 'deploy/plain/source.yaml'), 'utf8')).map(
-      (document) => document.toJS() as Manifest & { readonly data?: Readonly<Record<string, string>> },
-    );
-    const subscriptions = source.find(({ kind }) => kind === 'ConfigMap')?.data?.['subscriptions.json'] ?? '';
-    const [own] = (JSON.parse(subscriptions) as WrittenSubscription[]).filter(({ name }) => name === 'host-census');
+    const own = await subscriptionOf('host-census');
     expect(own).toMatchObject({ sink: 'http://host-census.kube-reflex.svc', tick: '*/5 * * * *' });
     expect(own?.watches[0]).toMatchObject({ mode: 'Reference', scope: 'cluster', resource: { plural: 'ingresses' } });
   });
+
+  async function subscriptionOf(name: string): Promise<WrittenSubscription | undefined> {
+    const configMap = (await manifestsIn('deploy/plain/source.yaml')).find(({ kind }) => kind === 'ConfigMap');
+    const { 'subscriptions.json': text = '' } = configMap?.['data'] as Readonly<Record<string, string>>;
+    return (JSON.parse(text) as WrittenSubscription[]).find((each) => each.name === name);
+  }
 
   it('names what differs, what is missing and what is left over, and changes nothing when it only checks', async () => {
     await run(sample);
