@@ -1,9 +1,13 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { updateManifests, type Departure } from '../manifests/installations.ts';
+import { chosenSettings } from '../manifests/settings.ts';
 import { loadFunction, ownFunctions, packageRoot } from './functions.ts';
 
-const usage = `usage: npm run manifests [-- [--check] [--out DIR] [FUNCTION-FOLDER…]]
+const usage = `usage: npm run manifests [-- [--check] [--out DIR [--set FUNCTION.NAME=VALUE]…] [FUNCTION-FOLDER…]]
   writes knative/ and parts of deploy/ under DIR (default: this checkout) for all of functions/* and the folders given
+  --set     a setting of a function: its rights, sources, webhooks and workloads are for that value, not for the default;
+            only with --out, since the files of this checkout are for the defaults
   --check   writes nothing; names the files that differ and exits 1`;
 
 async function main(): Promise<void> {
@@ -12,6 +16,7 @@ async function main(): Promise<void> {
     options: {
       check: { type: 'boolean', default: false },
       out: { type: 'string', default: packageRoot },
+      set: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', default: false },
     },
   });
@@ -19,11 +24,13 @@ async function main(): Promise<void> {
     console.log(usage);
     return;
   }
+  if (values.set.length > 0 && resolve(values.out) === packageRoot) {
+    throw new Error('--set needs --out with another folder: the files of this checkout are for the default settings');
+  }
   const found = [...(await ownFunctions()), ...(await Promise.all(positionals.map(loadFunction)))];
-  const departures = await updateManifests(
-    found.map(({ definition }) => definition),
-    { root: values.out, check: values.check },
-  );
+  const definitions = found.map(({ definition }) => definition);
+  const settingsOf = chosenSettings(values.set, definitions);
+  const departures = await updateManifests(definitions, { root: values.out, check: values.check, settingsOf });
   report(departures, values.check);
 }
 
@@ -36,7 +43,7 @@ function report(departures: readonly Departure[], check: boolean): void {
   if (lines.length === 0) {
     console.log('the manifests are up to date');
   } else if (check) {
-    console.error([...lines, 'run: npm run manifests'].join('\n'));
+    console.error([...lines, 'run the same without --check'].join('\n'));
     process.exitCode = 1;
   } else {
     console.log(lines.join('\n'));

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { exampleEnvironment, parseConfig } from '../function/config.ts';
+import type { Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import type { TlsConfig } from '../tls/settings.ts';
 import { renderFunction, type Platform } from './function-manifests.ts';
+import { configOf } from './installed.ts';
 import { labelsOf, partName, type Manifest, type ManifestMetadata, type Site } from './manifest.ts';
 
 /** What cert-manager needs in place of a certificate that the function issues itself. */
@@ -12,27 +13,25 @@ export interface CertManagerVariant {
   readonly patches: readonly Manifest[];
 }
 
-const environment = { TLS_MODE: 'cert-manager' };
-
 /** The function with a certificate of cert-manager, as a departure from the one that issues its own. */
-export function certManagerVariant(definition: Definition, site: Site, platform: Platform): CertManagerVariant {
+export function certManagerVariant(
+  definition: Definition,
+  site: Site,
+  { platform, settings }: { readonly platform: Platform; readonly settings: Environment },
+): CertManagerVariant {
   const { name } = definition;
-  const standard = renderFunction(definition, site, { platform }).manifests;
+  const environment = { ...settings, TLS_MODE: 'cert-manager' };
+  const standard = renderFunction(definition, site, { platform, environment: settings }).manifests;
   const variant = renderFunction(definition, site, { platform, environment }).manifests.map((manifest) =>
     manifest.kind.endsWith('WebhookConfiguration') ? injected(manifest, name, site) : manifest,
   );
   return {
-    certificates: certificatesOf({ name, secret: secretOf(definition) }, site),
+    certificates: certificatesOf({ name, secret: (configOf(definition, environment) as TlsConfig).TLS_SECRET }, site),
     patches: standard.flatMap((manifest) => {
       const other = variant.find((candidate) => isSameObject(candidate, manifest));
       return isDeepStrictEqual(other, manifest) ? [] : [patchOf(manifest, other)];
     }),
   };
-}
-
-/** Where both halves of the function look for it. */
-function secretOf({ config }: Definition): string {
-  return (parseConfig(config, { ...exampleEnvironment(config), ...environment }) as TlsConfig).TLS_SECRET;
 }
 
 function isSameObject(one: Manifest, other: Manifest): boolean {

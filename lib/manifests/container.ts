@@ -7,8 +7,7 @@ import type { Site } from './manifest.ts';
 export interface Told {
   readonly name: string;
   readonly role: FunctionSettings['ROLE'];
-  /** Settings without a default, each with its example. */
-  readonly placeholders: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, string>>;
   readonly mounts?: readonly Mounted[];
   readonly scaling?: Scaling | undefined;
 }
@@ -48,9 +47,9 @@ export function standardPorts(): { readonly http: number; readonly https: number
 const queueProxyDrain = '30';
 
 /** What every container of a function has in common: the image, its environment and the narrowest security context. */
-export function containerOf({ name, role, placeholders, mounts = [], scaling }: Told, { image }: Site): ContainerBase {
+export function containerOf({ name, role, settings, mounts = [], scaling }: Told, { image }: Site): ContainerBase {
   const drain = role === 'events' ? { DRAIN_SECONDS: queueProxyDrain } : {};
-  const variables = { FUNCTION: name, ROLE: role, ...drain, ...memoryOf(scaling), ...placeholders };
+  const variables = { FUNCTION: name, ROLE: role, ...drain, ...memoryOf(scaling), ...settings };
   return {
     name: 'function',
     image,

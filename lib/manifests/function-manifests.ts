@@ -1,10 +1,11 @@
-import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
+import { parseConfig, type Environment } from '../function/config.ts';
 import type { Admission, Definition, Permission, Scaling, Trigger } from '../function/define.ts';
 import type { Mounted, Told } from './container.ts';
 import { standardSite, type Manifest, type Site } from './manifest.ts';
 import type { TlsConfig } from '../tls/settings.ts';
 import { accountWith } from './rights.ts';
 import { knativeService } from './service.ts';
+import { settingsTold } from './settings.ts';
 import { sourcesOf, tickSource } from './sources.ts';
 import { triggersOf } from './triggers.ts';
 import { webhookConfigurations, webhookWorkload } from './webhook.ts';
@@ -13,7 +14,7 @@ import { webhookConfigurations, webhookWorkload } from './webhook.ts';
 export interface Rendered {
   /** In the order in which they should be applied: what others refer to first, webhook configurations last. */
   readonly manifests: readonly Manifest[];
-  /** Settings that the operator has to fill in, each with its example. */
+  /** Settings that the operator has yet to fill in, each with its example. */
   readonly placeholders: Readonly<Record<string, string>>;
 }
 
@@ -36,25 +37,24 @@ export const knative: Platform = {
   ],
 };
 
-/** What the definition asks for with the default settings, or with those given. */
+/** What the definition asks for with the default settings, or with those given, which its workloads then have. */
 export function renderFunction(
   definition: Definition,
   site = standardSite,
   { platform = knative, environment = {} }: { readonly platform?: Platform; readonly environment?: Environment } = {},
 ): Rendered {
   const { name, scaling } = definition;
-  const examples = exampleEnvironment(definition.config);
-  const placeholders = Object.fromEntries(
-    Object.entries(examples).map(([variable, example]) => [variable, environment[variable] ?? example]),
-  );
-  const config = parseConfig(definition.config, { ...placeholders, ...environment }, name);
+  const settings = settingsTold(definition, environment);
+  const config = parseConfig(definition.config, settings, name);
   const { on, admit, permissions, objects } = askedBy(definition, config, site);
   const { namespace } = site;
   const admits = admit.length > 0;
   const certificate = admits ? certificateMount(config as TlsConfig) : [];
-  const told = { name, placeholders, mounts: certificate };
+  const told = { name, settings, mounts: certificate };
   return {
-    placeholders,
+    placeholders: Object.fromEntries(
+      Object.entries(settings).filter(([variable]) => environment[variable] === undefined),
+    ),
     manifests: [
       ...objects,
       ...accountWith({ name, part: 'events', namespace }, permissionsOf('events', permissions)),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import { certManagerVariant } from './cert-manager.ts';
 import { componentFile, derivedFile, functionFile, kustomizationFile, manifestFile } from './file.ts';
@@ -8,12 +9,19 @@ import { brokerOf, namespaceOf } from './ground.ts';
 import { standardSite } from './manifest.ts';
 import { openfaas, openfaasSite, openfaasSource, stackOf } from './openfaas.ts';
 import { plain, plainSource } from './plain.ts';
+import { defaultSettings, type SettingsOf } from './settings.ts';
 import { renderShared } from './shared.ts';
 
 type Folders = ReadonlyMap<string, Folder>;
 
+/** What is installed, and with which settings: what it may, hears of and is asked depends on them. */
+interface Wanted {
+  readonly definitions: readonly Definition[];
+  readonly settingsOf: SettingsOf;
+}
+
 /** The ways to install the functions, each a folder of the repository. Kinds are apart: they outlive the functions. */
-const installations: readonly (readonly [string, (definitions: readonly Definition[]) => Folders])[] = [
+const installations: readonly (readonly [string, (wanted: Wanted) => Folders])[] = [
   ['knative', knativeFolders],
   [join('deploy', 'plain'), plainFolders],
   [join('deploy', 'kinds'), kindFolders],
@@ -26,28 +34,37 @@ export interface Departure {
   readonly superfluous: boolean;
 }
 
-/** Names every file under the root that departs from the definitions, and mends it unless asked only to check. */
+export interface UpdateOptions {
+  readonly root: string;
+  readonly check: boolean;
+  readonly settingsOf?: SettingsOf;
+}
+
+/**
+ * Names every file under the root that departs from the definitions, and mends it unless asked only to check. What can't
+ * be mended is found before the first file is touched.
+ */
 export async function updateManifests(
   definitions: readonly Definition[],
-  { root, check }: { readonly root: string; readonly check: boolean },
+  { root, check, settingsOf = defaultSettings }: UpdateOptions,
 ): Promise<Departure[]> {
-  const departures: Departure[] = [];
-  for (const [folder, foldersOf] of installations) {
-    const place = join(root, folder);
-    const drift = await driftOf(place, foldersOf(definitions));
-    if (!check) {
-      await repair(place, drift);
-    }
-    departures.push(
-      ...[...drift.write.keys()].map((name) => ({ path: join(place, name), superfluous: false })),
-      ...drift.remove.map((name) => ({ path: join(place, name), superfluous: true })),
-    );
+  const drifts = await Promise.all(
+    installations.map(async ([folder, foldersOf]) => {
+      const place = join(root, folder);
+      return { place, drift: await driftOf(place, foldersOf({ definitions, settingsOf })) };
+    }),
+  );
+  for (const { place, drift } of check ? [] : drifts) {
+    await repair(place, drift);
   }
-  return departures;
+  return drifts.flatMap(({ place, drift }) => [
+    ...[...drift.write.keys()].map((name) => ({ path: join(place, name), superfluous: false })),
+    ...drift.remove.map((name) => ({ path: join(place, name), superfluous: true })),
+  ]);
 }
 
 /** A base for each function and one for what they share; one overlay installs all, another does with cert-manager. */
-function knativeFolders(definitions: readonly Definition[]): Folders {
+function knativeFolders({ definitions, settingsOf }: Wanted): Folders {
   const bases = [...definitions.map(({ name }) => name), 'shared'];
   const admitting = definitions.filter(({ admit }) => admit !== undefined);
   return new Map([
@@ -57,16 +74,22 @@ function knativeFolders(definitions: readonly Definition[]): Folders {
       listing(
         new Map([
           ['broker.yaml', manifestFile('what events pass', [namespaceOf(standardSite), brokerOf(standardSite)])],
-          ['shared.yaml', manifestFile('what all functions share', renderShared(definitions))],
+          [
+            'shared.yaml',
+            manifestFile('what all functions share', renderShared(definitions, standardSite, settingsOf)),
+          ],
         ]),
       ),
     ],
     ...(admitting.length === 0 ? [] : [['cert-manager', certManagerOverlay(bases, admitting)] as const]),
     ...definitions.map((definition): [string, Folder] => [
       definition.name,
-      listing(new Map([['function.yaml', functionText(definition, knative)]])),
+      listing(new Map([['function.yaml', functionText(definition, { platform: knative, settingsOf })]])),
     ]),
-    ...admitting.map((definition): [string, Folder] => [join(definition.name, 'cert-manager'), variant(definition)]),
+    ...admitting.map((definition): [string, Folder] => [
+      join(definition.name, 'cert-manager'),
+      variant(definition, settingsOf(definition.name)),
+    ]),
   ]);
 }
 
@@ -77,8 +100,8 @@ function certManagerOverlay(bases: readonly string[], admitting: readonly Defini
   return { files: new Map(), kustomization: () => kustomizationFile({ resources, components }) };
 }
 
-function variant(definition: Definition): Folder {
-  const { certificates, patches } = certManagerVariant(definition, standardSite, knative);
+function variant(definition: Definition, settings: Environment): Folder {
+  const { certificates, patches } = certManagerVariant(definition, standardSite, { platform: knative, settings });
   const what = `the certificate of ${definition.name} by cert-manager`;
   return {
     files: new Map([['certificates.yaml', manifestFile(what, certificates)]]),
@@ -86,30 +109,30 @@ function variant(definition: Definition): Folder {
   };
 }
 
-function plainFolders(definitions: readonly Definition[]): Folders {
+function plainFolders({ definitions, settingsOf }: Wanted): Folders {
   const files = definitions.map((definition): [string, string] => [
     `${definition.name}.yaml`,
-    functionText(definition, plain),
+    functionText(definition, { platform: plain, settingsOf }),
   ]);
   const namespace = manifestFile('the namespace of all functions', [namespaceOf(standardSite)]);
-  const source = manifestFile('the watches of all functions', plainSource(definitions));
+  const source = manifestFile('the watches of all functions', plainSource(definitions, standardSite, settingsOf));
   return new Map([['.', listing(new Map([...files, ['namespace.yaml', namespace], ['source.yaml', source]]))]]);
 }
 
 /** The stack file is for `faas-cli`; what Kubernetes must hold beside it is a folder of its own. */
-function openfaasFolders(definitions: readonly Definition[]): Folders {
+function openfaasFolders({ definitions, settingsOf }: Wanted): Folders {
   const files = definitions.map((definition): [string, string] => [
     `${definition.name}.yaml`,
-    functionText(definition, openfaas, openfaasSite),
+    functionText(definition, { platform: openfaas, settingsOf }, openfaasSite),
   ]);
-  const source = manifestFile('the watches of all functions', openfaasSource(definitions));
+  const source = manifestFile('the watches of all functions', openfaasSource(definitions, settingsOf));
   return new Map<string, Folder>([
-    ['.', { files: new Map([['stack.yaml', derivedFile('for faas-cli', stackOf(definitions))]]) }],
+    ['.', { files: new Map([['stack.yaml', derivedFile('for faas-cli', stackOf(definitions, settingsOf))]]) }],
     ['beside', listing(new Map([...files, ['source.yaml', source]]))],
   ]);
 }
 
-function kindFolders(definitions: readonly Definition[]): Folders {
+function kindFolders({ definitions }: Wanted): Folders {
   const files = definitions.flatMap(({ name, kinds = [] }): [string, string][] =>
     kinds.length === 0 ? [] : [[`${name}.yaml`, manifestFile(`the kinds of ${name}`, kinds)]],
   );
@@ -121,6 +144,11 @@ function listing(files: ReadonlyMap<string, string>, folders: readonly string[] 
   return { files, kustomization: (names) => kustomizationFile({ resources: [...folders, ...names].sort() }) };
 }
 
-function functionText(definition: Definition, platform: Platform, site = standardSite): string {
-  return functionFile(definition.name, renderFunction(definition, site, { platform }));
+function functionText(
+  definition: Definition,
+  { platform, settingsOf }: { readonly platform: Platform; readonly settingsOf: SettingsOf },
+  site = standardSite,
+): string {
+  const environment = settingsOf(definition.name);
+  return functionFile(definition.name, renderFunction(definition, site, { platform, environment }));
 }

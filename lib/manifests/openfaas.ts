@@ -1,4 +1,4 @@
-import { exampleEnvironment, type Environment } from '../function/config.ts';
+import type { Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import type { KubeObject } from '../kube/wire.ts';
 import type { WrittenSubscription } from '../source/branch.ts';
@@ -7,6 +7,7 @@ import type { Platform } from './function-manifests.ts';
 import { labelsOf, standardSite, type Manifest, type Site } from './manifest.ts';
 import { subscribedSource, subscriptionOf } from './plain.ts';
 import { standardScaling } from './service.ts';
+import { defaultSettings, settingsTold, type SettingsOf } from './settings.ts';
 
 /** Where OpenFaaS runs functions. What belongs to them is there too: both halves of a function share objects. */
 export const openfaasSite: Site = { ...standardSite, namespace: 'openfaas-fn' };
@@ -17,9 +18,12 @@ const gateway = 'http://gateway.openfaas:8080';
 export const openfaas: Platform = { workload: () => [], wiring: () => [] };
 
 /** The program that watches the API server for all functions. */
-export function openfaasSource(definitions: readonly Definition[]): Manifest[] {
+export function openfaasSource(
+  definitions: readonly Definition[],
+  settingsOf: SettingsOf = defaultSettings,
+): Manifest[] {
   return subscribedSource(
-    definitions.map((definition) => gatewaySubscriptionOf(definition, openfaasSite)),
+    definitions.map((definition) => gatewaySubscriptionOf(definition, openfaasSite, settingsOf(definition.name))),
     openfaasSite,
   );
 }
@@ -40,11 +44,13 @@ export function isOpenfaas({ metadata }: KubeObject): boolean {
 }
 
 /** What `faas-cli deploy` reads. */
-export function stackOf(definitions: readonly Definition[]): object {
+export function stackOf(definitions: readonly Definition[], settingsOf: SettingsOf = defaultSettings): object {
   return {
     version: '1.0',
     provider: { name: 'openfaas', gateway: 'http://127.0.0.1:8080' },
-    functions: Object.fromEntries(definitions.map((definition) => [definition.name, stackFunction(definition)])),
+    functions: Object.fromEntries(
+      definitions.map((definition) => [definition.name, stackFunction(definition, settingsOf(definition.name))]),
+    ),
   };
 }
 
@@ -54,9 +60,9 @@ export function stackOf(definitions: readonly Definition[]): object {
  */
 const grace = { write_timeout: '60s' };
 
-function stackFunction({ name, config, scaling, tick }: Definition): object {
+function stackFunction({ name, config, scaling, tick }: Definition, given: Environment): object {
   const { minScale, maxScale, cpu, memory } = { ...standardScaling, ...scaling };
-  const told = { name, role: 'events', placeholders: exampleEnvironment(config), scaling } as const;
+  const told = { name, role: 'events', settings: settingsTold({ config }, given), scaling } as const;
   const { image, env } = containerOf(told, openfaasSite);
   return {
     image,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
+import { parseConfig, type Environment } from '../function/config.ts';
 import type { Definition } from '../function/define.ts';
 import type { ConfigMap, Deployment, Service } from '../kube/resource.ts';
 import type { WrittenSubscription } from '../source/branch.ts';
@@ -8,6 +8,7 @@ import type { Platform } from './function-manifests.ts';
 import { labelsOf, standardSite, type Manifest, type Site } from './manifest.ts';
 import { accountWith } from './rights.ts';
 import { standardScaling } from './service.ts';
+import { defaultSettings, settingsTold, type SettingsOf } from './settings.ts';
 import { readingRight } from './sources.ts';
 
 /** The name of the event source, which all functions share: equal watches cost one connection. */
@@ -32,9 +33,13 @@ export const plain: Platform = {
 };
 
 /** The program that watches the API server for all of these functions, and ticks. */
-export function plainSource(definitions: readonly Definition[], site = standardSite): Manifest[] {
+export function plainSource(
+  definitions: readonly Definition[],
+  site = standardSite,
+  settingsOf: SettingsOf = defaultSettings,
+): Manifest[] {
   return subscribedSource(
-    definitions.map((definition) => subscriptionOf(definition, site)),
+    definitions.map((definition) => subscriptionOf(definition, site, settingsOf(definition.name))),
     site,
   );
 }
@@ -44,7 +49,7 @@ export function subscribedSource(wanted: readonly WrittenSubscription[], site: S
   const rights = wanted.flatMap(({ watches }) => watches.map(({ resource, scope }) => readingRight(resource, scope)));
   const { directory, key } = subscriptions;
   const text = `${JSON.stringify(wanted, undefined, 2)}\n`;
-  const container = containerOf({ name: source, role: 'events', placeholders: {} }, site);
+  const container = containerOf({ name: source, role: 'events', settings: {} }, site);
   const variables = [{ name: 'SUBSCRIPTIONS', value: `${directory}/${key}` }];
   return [
     ...accountWith({ name: source, part: 'events', namespace: site.namespace }, rights),
@@ -82,7 +87,7 @@ export function subscriptionOf(
   site: Site,
   environment: Environment = {},
 ): WrittenSubscription {
-  const triggers = on?.(parseConfig(config, { ...exampleEnvironment(config), ...environment }, name), site) ?? [];
+  const triggers = on?.(parseConfig(config, settingsTold({ config }, environment), name), site) ?? [];
   return {
     name,
     sink: `http://${name}.${site.namespace}.svc`,

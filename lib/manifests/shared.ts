@@ -1,14 +1,19 @@
-import { exampleEnvironment, parseConfig } from '../function/config.ts';
 import type { Definition, Trigger } from '../function/define.ts';
+import { configOf } from './installed.ts';
 import { standardSite, type Manifest, type Site } from './manifest.ts';
 import { accountWith } from './rights.ts';
 import { knativeService } from './service.ts';
+import { defaultSettings, type SettingsOf } from './settings.ts';
 import { sharedSource } from './sources.ts';
 
 /** What functions share on Knative beside the Broker: the source of what all may watch, and a place for dead letters. */
-export function renderShared(definitions: readonly Definition[], site = standardSite): Manifest[] {
+export function renderShared(
+  definitions: readonly Definition[],
+  site = standardSite,
+  settingsOf: SettingsOf = defaultSettings,
+): Manifest[] {
   const triggers = definitions.flatMap(
-    ({ config, on }) => on?.(parseConfig(config, exampleEnvironment(config)), site) ?? [],
+    (definition) => definition.on?.(configOf(definition, settingsOf(definition.name)), site) ?? [],
   );
   return sharedBy(triggers, site);
 }
@@ -26,6 +31,6 @@ function deadLetterSink(site: Site): Manifest[] {
   const scaling = { minScale: 1, maxScale: 1, cpu: '10m', memory: '96Mi' };
   return [
     ...account.map((manifest) => ({ ...manifest, automountServiceAccountToken: false })),
-    knativeService({ name, placeholders: {} }, scaling, site),
+    knativeService({ name, settings: {} }, scaling, site),
   ];
 }

@@ -119,6 +119,83 @@ describe('npm run manifests', () => {
     expect(existsSync(join(out, 'gone'))).toBe(false);
   });
 
+  it('writes everything for the settings that it is given: rights, watches, webhooks and workloads', async () => {
+    const { code, output } = await run(
+      ...['--set', 'coredns-sync.COREDNS_AUTO_CONFIGURE=true', '--set', 'coredns-sync.WATCH_NAMESPACES=shop'],
+      ...['--set', 'freeze-check.EXCLUDED_NAMESPACES=quiet', '--set', 'freeze-check.TLS_SECRET=mine'],
+      ...['--set', 'node-affinity-mutate.MANAGED_LABEL=team=shop'],
+    );
+
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('written') });
+    const functions = ['knative/coredns-sync/function.yaml', 'deploy/plain/coredns-sync.yaml'];
+    for (const path of [...functions, 'deploy/openfaas/beside/coredns-sync.yaml']) {
+      expect(await rulesIn(path, 'kube-system')).toContainEqual(patching);
+    }
+    for (const path of [...functions, 'deploy/openfaas/stack.yaml']) {
+      expect(await readFile(join(root, path), 'utf8')).toMatch(/COREDNS_AUTO_CONFIGURE\n? *(value)?: 'true'/);
+    }
+    expect(await subscriptionOf('coredns-sync')).toMatchObject({
+      watches: [{ scope: { namespaces: ['shop'] } }, {}, {}, {}],
+    });
+    const sources = (await manifestsIn('knative/coredns-sync/function.yaml')).filter(
+      ({ kind }) => kind === 'ApiServerSource',
+    );
+    expect(sources.map(({ metadata }) => metadata.namespace)).toEqual(['shop', 'kube-system']);
+    expect(await webhooksIn('knative/freeze-check/function.yaml')).toContain('"quiet"');
+    expect(await webhooksIn('deploy/plain/node-affinity-mutate.yaml')).toContain('"team"');
+    expect(await readFile(join(out, 'freeze-check/cert-manager/certificates.yaml'), 'utf8')).toContain(
+      'secretName: mine',
+    );
+  });
+
+  const patching = expect.objectContaining({
+    resources: ['deployments'],
+    resourceNames: ['coredns'],
+    verbs: ['patch'],
+  });
+
+  async function rulesIn(path: string, namespace: string): Promise<unknown> {
+    const manifests = await manifestsIn(path);
+    return manifests.find(({ kind, metadata }) => kind === 'Role' && metadata.namespace === namespace)?.['rules'];
+  }
+
+  async function webhooksIn(path: string): Promise<string> {
+    const manifests = await manifestsIn(path);
+    return JSON.stringify(manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration')));
+  }
+
+  it('lets the source that functions share follow their settings, too', async () => {
+    await run('--set', 'freeze-check.TLS_MODE=none');
+
+    const shipped = await readFile('knative/shared/shared.yaml', 'utf8');
+    const written = await readFile(join(out, 'shared/shared.yaml'), 'utf8');
+    expect(shipped).toContain('kind: ValidatingWebhookConfiguration');
+    expect(written).not.toContain('kind: ValidatingWebhookConfiguration');
+  });
+
+  it('tells settings that differ from those of the files', async () => {
+    const setting = ['--set', 'coredns-sync.TOUCH_PODS=true'];
+    await run(...setting);
+
+    expect(await run('--check', ...setting)).toEqual({ code: 0, output: 'the manifests are up to date\n' });
+    expect(await run('--check')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('coredns-sync.yaml is out of'),
+    });
+  });
+
+  it.each([
+    [['--set', 'coredns-sync.COREDNS_AUTO_CONFIGURE=yes'], 'coredns-sync.COREDNS_AUTO_CONFIGURE must be true or false'],
+    [['--set', 'coredns-sync.AUTO_CONFIGURE=true'], 'coredns-sync.AUTO_CONFIGURE: there is no such setting'],
+    [['--set', 'coredns-sync.TOUCH_PODS=true', '--out', '.'], '--set needs --out with another folder'],
+  ])('writes nothing for %j and says why', async (args, why) => {
+    const { code, output } = await run(...args);
+
+    expect(code).toBe(1);
+    expect(output).toContain(why);
+    expect(existsSync(join(root, 'deploy'))).toBe(false);
+  });
+
   it('never overwrites a file that was written by hand', async () => {
     const mine = join(out, 'host-census/function.yaml');
     await mkdir(join(out, 'host-census'));
@@ -129,5 +206,6 @@ describe('npm run manifests', () => {
     expect(code).toBe(1);
     expect(output).toContain('written by hand');
     expect(await readFile(mine, 'utf8')).toBe('kind: Mine\n');
+    expect(existsSync(join(root, 'deploy'))).toBe(false);
   });
 });

@@ -17,7 +17,6 @@ import { ingressOf } from '../coredns-sync/world.ts';
 import { application, cronJob, freeze, pausing, suspending } from '../freeze-check/objects.ts';
 import { binaryEvent, send, type Event } from '../http.ts';
 import { startInjector, type Injector } from '../injector/injector.ts';
-import { withSettings } from '../release/cluster.ts';
 import { argoPaths, installArgoCd } from './argo-cd.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { startFunction } from './function.ts';
@@ -180,8 +179,7 @@ describe('leaving a real cluster with Knative', () => {
     const { manifests } = renderFunction(definition, standardSite, { environment: settings });
     const later = manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
     for (const manifest of [...manifests, ...renderShared([definition])].filter((each) => !later.includes(each))) {
-      const isWorkload = manifest.kind === 'Deployment' || manifest.apiVersion === 'serving.knative.dev/v1';
-      await applyManifest(client, isWorkload ? withSettings(manifest, settings) : manifest);
+      await applyManifest(client, manifest);
     }
     return later;
   }

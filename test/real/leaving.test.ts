@@ -13,7 +13,6 @@ import { createClient, type Body, type Client } from '../contract/api/client.ts'
 import { ingressOf } from '../coredns-sync/world.ts';
 import { cronJob, freeze, suspending } from '../freeze-check/objects.ts';
 import { binaryEvent, send } from '../http.ts';
-import { withSettings } from '../release/cluster.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { startFunction, type RealFunction } from './function.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
@@ -58,7 +57,7 @@ describe('leaving a real cluster', () => {
   async function install(definition: Definition, environment: Readonly<Record<string, string>>): Promise<void> {
     const { manifests } = renderFunction(definition, standardSite, { platform: plain, environment });
     for (const manifest of manifests.filter(({ kind }) => !kind.endsWith('WebhookConfiguration'))) {
-      await applyManifest(client, manifest.kind === 'Deployment' ? withSettings(manifest, environment) : manifest);
+      await applyManifest(client, manifest);
     }
     await waitUntil('its pod runs', async () => (await podsOf(definition)) > 0);
   }

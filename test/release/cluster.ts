@@ -5,7 +5,7 @@ import { deployments, groupVersion, type Deployment } from '../../lib/kube/resou
 import { createTransport } from '../../lib/kube/transport.ts';
 import type { KubeObject } from '../../lib/kube/wire.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
 import { plain } from '../../lib/manifests/plain.ts';
 import { leave, type LeaveOptions, type Left } from '../../lib/release/leave.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
@@ -22,23 +22,9 @@ export async function install({ api }: Sandbox, definition: Definition, settings
     const { group } = groupVersion(manifest.apiVersion);
     const kind = api.kinds().find((served) => served.group === group && served.kind === manifest.kind);
     if (kind !== undefined && api.get(kind, manifest.metadata.name, manifest.metadata.namespace) === undefined) {
-      await api.create(kind, manifest.kind === 'Deployment' ? withSettings(manifest, settings) : manifest);
+      await api.create(kind, manifest);
     }
   }
-}
-
-/** A Deployment whose container is given these variables, in place of those of the same names. */
-export function withSettings(manifest: Manifest, settings: Settings): Manifest {
-  const { spec } = manifest as Manifest & Pick<Deployment, 'spec'>;
-  const given = Object.entries(settings).map(([name, value]) => ({ name, value }));
-  const containers = spec?.template.spec?.containers.map(({ env = [], ...container }) => ({
-    ...container,
-    env: [...env.filter(({ name }) => !(name in settings)), ...given],
-  }));
-  return {
-    ...manifest,
-    spec: { ...spec, template: { ...spec?.template, spec: { ...spec?.template.spec, containers } } },
-  };
 }
 
 export async function leaving(
