@@ -145,7 +145,8 @@ async function checkSubscription(definition: Definition, { patient, site, instal
   }
   const { namespace } = patient;
   const check = 'event source';
-  const fix = `apply ${way.folder} again, generated for the settings that the function has`;
+  const command = `npm run manifests -- --set ${definition.name}.NAME=VALUE --out DIR`;
+  const fix = `apply ${way.folder} again; for other settings than the defaults ${command} writes it`;
   return orFailure(check, async () => {
     const text = (await patient.kube.get(configMaps, { name: source, namespace }))?.data?.[subscriptions.key] ?? '[]';
     const written = subscriptionsIn(text);

@@ -55,7 +55,7 @@ export function examineRights(account: string, answers: readonly (readonly [Ques
         check,
         state: 'error',
         message: `it may not ${missing.slice(0, 5).join('; ')}${missing.length > 5 ? ` and ${missing.length - 5} more` : ''}`,
-        fix: 'apply the ClusterRoles, Roles and bindings of the function again',
+        fix: 'apply its ClusterRoles, Roles and bindings again; for other settings than the defaults npm run manifests -- --set FUNCTION.NAME=VALUE --out DIR writes them',
       };
 }
 

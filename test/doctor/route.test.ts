@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../lib/doctor/finding.ts';
 import type { Definition } from '../../lib/function/define.ts';
-import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
 import type { Call } from '../../lib/kube/client.ts';
 import { endpointSlices, groupVersion, namespaces } from '../../lib/kube/resource.ts';
 import type { Running } from '../../lib/main.ts';
@@ -10,24 +9,12 @@ import { standardSite } from '../../lib/manifests/manifest.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { environmentOf, functionsUnderTest } from '../contract/functions.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
+import { accountAccess } from './account.ts';
 
 const definitions = await functionsUnderTest();
 const { namespace } = standardSite;
 const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
 const bindings = { group: 'rbac.authorization.k8s.io', plural: 'clusterrolebindings' };
-
-/** What the account of the function is in a cluster. */
-function accountAccess({ kubeconfig }: Sandbox, name: string): Access {
-  const access = kubeconfigAccess(JSON.stringify(kubeconfig));
-  return async () => {
-    const reach = await access();
-    const account = {
-      'impersonate-user': `system:serviceaccount:${namespace}:${name}`,
-      'impersonate-group': ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
-    };
-    return { ...reach, headers: { ...reach.headers, ...account } };
-  };
-}
 
 async function grant({ api }: Sandbox, definition: Definition): Promise<void> {
   const granted = renderFunction(definition).manifests.filter(({ kind }) => rights.has(kind));

@@ -1,0 +1,18 @@
+import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
+import { standardSite } from '../../lib/manifests/manifest.ts';
+import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
+
+const { namespace } = standardSite;
+
+/** What the account of the function is in a cluster. */
+export function accountAccess({ kubeconfig }: Sandbox, name: string): Access {
+  const access = kubeconfigAccess(JSON.stringify(kubeconfig));
+  return async () => {
+    const reach = await access();
+    const account = {
+      'impersonate-user': `system:serviceaccount:${namespace}:${name}`,
+      'impersonate-group': ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    };
+    return { ...reach, headers: { ...reach.headers, ...account } };
+  };
+}
