@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import corednsSync from '../functions/coredns-sync/index.ts';
 import { renderFunction } from '../lib/manifests/function-manifests.ts';
-import { standardSite } from '../lib/manifests/manifest.ts';
+import { imagesIn, imagesOfStack, imagesSynced } from './recipe-images.ts';
 
 interface Documented {
   readonly documentation: string;
@@ -25,14 +25,29 @@ interface Recipe {
   readonly flags: readonly (readonly [string, string])[];
 }
 
-/** Every command in a shell block of the file, one per recipe. */
-function recipesIn(file: string): readonly Recipe[] {
+/** What somebody would paste at once. */
+interface Block {
+  readonly recipes: readonly Recipe[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Every shell block of the file that has a recipe. */
+function blocksIn(file: string): readonly Block[] {
   const blocks = [...readFileSync(file, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
-  return blocks
-    .flatMap((block) => block.replaceAll(/\\\n\s*/g, '').split(/\n|&&/))
-    .map((line) => line.replace(/\s#.*$/, '').trim())
-    .map(parse)
-    .filter(({ command }) => command.startsWith('kubectl apply') || tools.has(command.split(' ')[0] ?? ''));
+  return blocks.map(blockOf).filter(({ recipes }) => recipes.length > 0);
+}
+
+function blockOf(text: string): Block {
+  const lines = text
+    .replaceAll(/\\\n\s*/g, '')
+    .split(/\n|&&/)
+    .map((line) => line.replace(/\s#.*$/, '').trim());
+  return {
+    recipes: lines
+      .map(parse)
+      .filter(({ command }) => command.startsWith('kubectl apply') || tools.has(command.split(' ')[0] ?? '')),
+    environment: pairs(lines.filter((line) => line.startsWith('export ')).map((line) => line.slice('export '.length))),
+  };
 }
 
 function parse(text: string): Recipe {
@@ -59,7 +74,8 @@ function flagsIn(words: readonly string[]): [string, string][] {
   return flags;
 }
 
-const recipes = ['README.md', 'deploy/openfaas/README.md'].flatMap(recipesIn);
+const blocks = ['README.md', 'deploy/openfaas/README.md'].flatMap(blocksIn);
+const recipes = blocks.flatMap((block) => block.recipes);
 
 function only(command: string, name?: string): Recipe {
   const found = recipes.find((recipe) => recipe.command === command && (name === undefined || recipe.name === name));
@@ -90,6 +106,36 @@ function pairs(texts: readonly string[]): Record<string, string> {
   );
 }
 
+const [, pushed = ''] = /^docker push (\S+)$/m.exec(readFileSync('README.md', 'utf8')) ?? [];
+
+/** What one command runs in the end: a later one may give a workload of an earlier one another image. */
+function imagesBy(recipe: Recipe, environment: Block['environment']): Iterable<readonly [string, string]> {
+  const file = [...valuesOf(recipe, 'file'), ...valuesOf(recipe, 'yaml'), ...valuesOf(recipe, 'f')][0] ?? '';
+  switch (recipe.command) {
+    case 'kubectl apply':
+      return valuesOf(recipe, 'k').flatMap((folder) => [...imagesIn(folder)]);
+    case 'flux create kustomization':
+      return valuesOf(recipe, 'path').flatMap((folder) => [...imagesIn(folder)]);
+    case 'kn service apply':
+    case 'kn service update':
+      return valuesOf(recipe, 'image').map((image) => [`Service ${recipe.name ?? ''}`, image] as const);
+    case 'argocd app create':
+      return imagesSynced(file);
+    case 'faas-cli deploy':
+      return imagesOfStack(file, environment);
+    default:
+      return [];
+  }
+}
+
+/** Every block that runs something, by its last command. */
+const running = blocks
+  .map(({ recipes: commands, environment }) => {
+    const images = new Map(commands.flatMap((recipe) => [...imagesBy(recipe, environment)]));
+    return [commands.at(-1)?.text ?? '', images] as const;
+  })
+  .filter(([, images]) => images.size > 0);
+
 describe('a recipe', () => {
   it('is there for every tool', () => {
     const used = new Set(recipes.map(({ command }) => command.split(' ')[0]));
@@ -111,14 +157,26 @@ describe('a recipe', () => {
     },
   );
 
-  it('of the first installation runs the image that it pushed', () => {
-    const [, pushed = ''] = /^docker push (\S+)$/m.exec(readFileSync('README.md', 'utf8')) ?? [];
-    const [overlay] = documentsOf('deploy/overlay/kustomization.yaml');
-    const [name] = standardSite.image.split(':');
-    const [newName, newTag] = pushed.split(':');
-
-    expect(overlay?.['images']).toEqual([{ name, newName, newTag }]);
+  it.each(running)('runs nothing but the image that was pushed: %s', (_last, images) => {
+    expect(pushed).not.toBe('');
+    expect([...images].filter(([, image]) => image !== pushed)).toEqual([]);
   });
+
+  it('runs something by every tool that installs', () => {
+    const used = new Set(running.map(([last]) => last.split(' ')[0]));
+
+    expect([...used].sort()).toEqual(['argocd', 'faas-cli', 'flux', 'kn', 'kubectl']);
+  });
+
+  it.each(['argocd-application.yaml', 'argocd-applicationset.yaml', 'flux.yaml'])(
+    'of %s runs all functions, of the image that was pushed',
+    (file) => {
+      const images = imagesSynced(join('deploy/gitops', file));
+
+      expect([...images.keys()]).toEqual(expect.arrayContaining([...imagesIn('knative').keys()]));
+      expect(new Set(images.values())).toEqual(new Set([pushed]));
+    },
+  );
 
   it('of kn makes the Service that the manifests ship, but for what kn can not say', () => {
     const recipe = only('kn service apply');

@@ -23,7 +23,7 @@ export async function examineFunction(definition: Definition, patient: Patient):
   const found = await orFailure(check, async () => {
     const installed = await findInstallation(definition, patient);
     const message = `there is no Knative Service and no Deployment ${name} in ${patient.namespace}`;
-    const fix = 'kubectl apply -k knative, or deploy/plain without Knative; --namespace says where it is';
+    const fix = 'kubectl apply -k deploy/overlay, once it names your image; --namespace says where the functions are';
     return installed === undefined
       ? [{ check, state: 'error', message, fix }]
       : examineInstallation(definition, byClusterClock(patient), installed);
@@ -146,7 +146,7 @@ async function checkSubscription(definition: Definition, { patient, site, instal
   const { namespace } = patient;
   const check = 'event source';
   const command = `npm run manifests -- --set ${definition.name}.NAME=VALUE --out DIR`;
-  const fix = `apply ${way.folder} again; for other settings than the defaults ${command} writes it`;
+  const fix = `apply your overlay of ${way.folder} again; for other settings than the defaults ${command} writes it`;
   return orFailure(check, async () => {
     const text = (await patient.kube.get(configMaps, { name: source, namespace }))?.data?.[subscriptions.key] ?? '[]';
     const written = subscriptionsIn(text);

@@ -43,6 +43,9 @@ export function isOpenfaas({ metadata }: KubeObject): boolean {
   return metadata?.labels?.['faas_function'] !== undefined;
 }
 
+/** faas-cli takes it from the environment, and this example where nobody says. */
+const registry = '${REGISTRY:-registry.example.com}';
+
 /** What `faas-cli deploy` reads. */
 export function stackOf(definitions: readonly Definition[], settingsOf: SettingsOf = defaultSettings): object {
   return {
@@ -65,7 +68,7 @@ function stackFunction({ name, config, scaling, tick }: Definition, given: Envir
   const told = { name, role: 'events', settings: settingsTold({ config }, given), scaling } as const;
   const { image, env } = containerOf(told, openfaasSite);
   return {
-    image,
+    image: `${registry}/${image}`,
     skip_build: true,
     namespace: openfaasSite.namespace,
     environment: { ...Object.fromEntries(env.map((variable) => [variable.name, variable.value])), ...grace },

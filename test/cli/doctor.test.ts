@@ -32,7 +32,7 @@ describe('npm run doctor', () => {
     expect(code).toBe(1);
     expect(output).toMatch(/^FUNCTION +CHECK +STATE +MESSAGE$/m);
     expect(output).toMatch(/ installation +error +there is no Knative Service and no Deployment /);
-    expect(output).toContain('→ kubectl apply -k knative');
+    expect(output).toContain('→ kubectl apply -k deploy/overlay');
   });
 
   it('looks at the cluster that kubectl would use, and says which one that is', async () => {

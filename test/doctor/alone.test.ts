@@ -20,7 +20,7 @@ afterEach(async () => {
 
 it('says that a function is not there, and how to install it', async () => {
   expect(await cluster.problems()).toEqual([
-    expect.objectContaining({ check: 'installation', fix: expect.stringContaining('kubectl apply -k knative') }),
+    expect.objectContaining({ check: 'installation', fix: expect.stringContaining('kubectl apply -k deploy/overlay') }),
   ]);
 });
 

@@ -21,10 +21,10 @@ const patience = 300_000;
 /** What `kubectl apply -k` installs. */
 const kustomizations = [
   'deploy/kinds',
-  'knative',
+  'deploy/overlay',
   'knative/cert-manager',
   'deploy/plain',
-  'deploy/openfaas/beside',
+  'deploy/openfaas/overlay',
   'deploy/monitoring',
 ];
 
