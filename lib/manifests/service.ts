@@ -9,10 +9,14 @@ export const standardScaling: Required<Omit<Scaling, 'heapMb' | 'mallocArenas'>>
   memory: '128Mi',
 };
 
-/** The Knative Service that handles events and ticks. It avoids every field that Knative keeps behind a feature flag. */
+/**
+ * The Knative Service that handles events and ticks. It avoids every field that Knative keeps behind a feature flag, and
+ * says of its container what Knative would fill in: a list that comes back with more is a difference to GitOps tools.
+ */
 export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | undefined, site: Site): Manifest {
   const { minScale, maxScale, cpu, memory } = { ...standardScaling, ...scaling };
   const labels = labelsOf(told.name, 'events');
+  const { http: port } = standardPorts();
   return {
     apiVersion: 'serving.knative.dev/v1',
     kind: 'Service',
@@ -38,10 +42,10 @@ export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | unde
           containers: [
             {
               ...containerOf({ ...told, role: 'events', scaling }, site),
-              ports: [{ containerPort: standardPorts().http }],
+              ports: [{ containerPort: port, protocol: 'TCP' }],
               // Without a period Knative probes every 50 ms; with one a cold start waits for the kubelet's seconds.
-              readinessProbe: { httpGet: { path: '/health/readiness' } },
-              livenessProbe: { httpGet: { path: '/health/liveness' } },
+              readinessProbe: { httpGet: { path: '/health/readiness', port }, successThreshold: 1 },
+              livenessProbe: { httpGet: { path: '/health/liveness', port } },
               resources: { requests: { cpu, memory } },
             },
           ],

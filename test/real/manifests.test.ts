@@ -53,11 +53,10 @@ const otherKinds: readonly (readonly [ProductName, string])[] = [
   ['flux-source', 'config/crd/bases'],
 ];
 
-const containerDefaults = ['livenessProbe.httpGet.port', 'ports[0].protocol', 'readinessProbe.httpGet.port'];
-
 /**
  * All that Knative may add: who made it, the own namespace to references, the channel of a Broker, the older kind of
- * filter (empty, so that ours holds), the port of probes, traffic to the latest revision.
+ * filter (empty, so that ours holds), traffic to the latest revision. Nothing inside of lists, containers among them:
+ * Argo CD compares those of foreign kinds as a whole, and would be out of sync for ever.
  */
 const knativeAdditions: Expected = {
   'eventing.knative.dev Broker': ['metadata.annotations', 'spec.config', 'spec.delivery.deadLetterSink.ref.namespace'],
@@ -70,13 +69,7 @@ const knativeAdditions: Expected = {
   ],
   'sources.knative.dev ApiServerSource': ['metadata.annotations', 'spec.sink.ref.namespace'],
   'sources.knative.dev PingSource': ['metadata.annotations', 'spec.sink.ref.namespace'],
-  'serving.knative.dev Service': [
-    'metadata.annotations',
-    'spec.traffic',
-    ...[...containerDefaults, 'readinessProbe.successThreshold'].map(
-      (path) => `spec.template.spec.containers[0].${path}`,
-    ),
-  ],
+  'serving.knative.dev Service': ['metadata.annotations', 'spec.traffic'],
 };
 
 function kindsOf(products: readonly (readonly [ProductName, string])[]): AnyManifest[] {
