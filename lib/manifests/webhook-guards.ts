@@ -34,8 +34,11 @@ function disruptionBudget(metadata: OwnMetadata): Manifest {
   } satisfies Wire<V1PodDisruptionBudget>;
 }
 
-/** The API server is no pod: it comes from anywhere and is found anywhere, on the ports that it is known for. */
-const apiServerPorts = [443, 6443];
+/**
+ * The API server is no pod: it comes from anywhere and is found anywhere, on the ports that it is known for. The last two
+ * are those of minikube and MicroK8s: without them a webhook that fails closed would never come up there.
+ */
+const apiServerPorts = [443, 6443, 8443, 16443];
 
 /** The label by which a scraper says what it is. */
 const scraper = { 'networking.kyma-project.io/metrics-scraping': 'allowed' };
