@@ -21,6 +21,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   'coredns-takeover': ['coredns'],
   'coredns-texts': ['coredns'],
   delivery: [...api, 'receive-adapter', 'mtping', 'broker-ingress', 'broker-filter'],
+  'freeze-admission': api,
   'freeze-check': [...api, 'kube-controller-manager'],
   'freeze-failing': api,
   'freeze-holding': api,
