@@ -5,7 +5,7 @@ import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import type { Running } from '../../lib/main.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
 import { clusterName, partName, standardSite } from '../../lib/manifests/manifest.ts';
-import type { Body, Reply } from '../contract/api/client.ts';
+import type { Body, Call, Reply } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { cronJob } from '../freeze-check/objects.ts';
 import { binaryEvent, send, startApp } from '../http.ts';
@@ -40,15 +40,15 @@ describe('freeze-check when something fails', () => {
     await waitUntil('all is well again', async () => (await change()).code === 403);
   });
 
-  /** Something that the freeze refuses. */
-  function change(): Promise<Reply> {
+  /** Something that the freeze refuses, in a dry run if it may pass. */
+  function change(query: Call['query'] = {}): Promise<Reply> {
     const labels = { app: 'agent' };
     const spec = { containers: [{ name: 'main', image: 'agent:1' }] };
     const body = {
       metadata: { name: 'agent' },
       spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
     };
-    return site.as({ user: 'dev@x' }, 'POST', daemonSets, { body });
+    return site.as({ user: 'dev@x' }, 'POST', daemonSets, { body, query });
   }
 
   /** The first refusal that is not of the freeze. */
@@ -60,14 +60,44 @@ describe('freeze-check when something fails', () => {
   }
 
   it.each([
-    ['the policies', 'changefreezes', 'list '],
-    ['the namespace', 'namespaces', 'get namespaces prod'],
-  ])('refuses with 500 while %s can not be read, and says why', async (_what, resource, why) => {
-    const { rules, ...role } = roleOfWebhook();
-    const others = (rules as { resources: string[] }[]).filter(({ resources }) => !resources.includes(resource));
-    await applyManifest(site.client, { ...role, rules: others });
+    ['FC-13', 'the namespace', 'namespaces', 'get namespaces prod'],
+    ['FC-61', 'the freezes', 'changefreezes', 'list changefreezes'],
+    ['FC-61', 'the windows', 'maintenancewindows', 'list maintenancewindows'],
+  ])('%s refuses with 500 while %s can not be read, and says why', async (_case, _what, resource, why) => {
+    await withhold(resource);
 
     expect(await failure()).toMatchObject({ code: 500, message: expect.stringContaining(`freeze-check: ${why}`) });
+  });
+
+  /** Takes from the webhook the right to read these, and leaves it all others. */
+  async function withhold(resource: string): Promise<void> {
+    const { rules = [], ...role } = roleOfWebhook();
+    const others = (rules as { resources: string[] }[]).map(({ resources, ...rule }) => ({
+      ...rule,
+      resources: resources.filter((each) => each !== resource),
+    }));
+    await applyManifest(site.client, { ...role, rules: others.filter(({ resources }) => resources.length > 0) });
+  }
+
+  it('FC-61 refuses what an exception would let pass while the exceptions can not be read', async () => {
+    const times = { activeFrom: '2020-01-01T00:00:00Z', activeTo: '2099-01-01T00:00:00Z' };
+    await applyManifest(site.client, {
+      apiVersion: 'freeze-operator.io/v1alpha1',
+      kind: 'FreezeException',
+      metadata: { name: 'hotfix' },
+      spec: { ...times, target: { kinds: ['DaemonSet'] }, allow: ['CREATE'], reason: 'hotfix' },
+    });
+    const excepted = await change({ dryRun: 'All' });
+    await withhold('freezeexceptions');
+
+    const refused = await waitFor('another answer', async () => {
+      const reply = await change({ dryRun: 'All' });
+      return reply.code === excepted.code ? undefined : reply;
+    });
+    await site.remove(`${policies}/freezeexceptions/hotfix`);
+
+    expect([excepted.code, refused.code]).toEqual([201, 403]);
+    expect(refused.body.message).toContain('Denied by ChangeFreeze/holiday');
   });
 
   it('follows a clock that jumps: objects are held and given back by what it shows, forth and back', async () => {
