@@ -4,6 +4,7 @@ import { standardSite } from '../../lib/manifests/manifest.ts';
 import type { Body, Reply } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { readAudit } from './audit.ts';
+import { workload } from './freeze-requests.ts';
 import { openFreezeSite, policies, type FreezeSite, type Person } from './freeze-site.ts';
 import type { RealFunction } from './function.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
@@ -246,6 +247,59 @@ describe('freeze-check and the real API server', () => {
     expect(replies.map(({ code }) => code)).toEqual([403, 403, 200]);
   });
 
+  it.each([
+    ['Deployment', 'deployments', 'replicasets'],
+    ['StatefulSet', 'statefulsets', 'controllerrevisions'],
+    ['DaemonSet', 'daemonsets', 'controllerrevisions'],
+  ] as const)(
+    'lets a %s go back to what it was, as kubectl rollout undo does it, where the freeze says so, and to nothing else',
+    async (kind, plural, history) => {
+      const path = `/apis/apps/v1/namespaces/prod/${plural}`;
+      const body = workload(plural, 'back');
+      const { uid = '' } = expectCode(201, await site.client.call('POST', path, { body })).metadata ?? {};
+      const first = await revision('web:1');
+      expectCode(200, await change('web:2'));
+      await revision('web:2');
+      const target = { kinds: [kind], namespaceSelector: { matchLabels: { env: 'prod' } } };
+      const rules = { deny: ['ROLL_OUT', 'SCALE'] };
+
+      await site.freeze('strict', { target, rules });
+      const closed = await undo();
+      await site.remove(`${freezes}/strict`);
+      await site.freeze('lenient', { target, rules: { ...rules, allowRollback: true } });
+      const replies = [closed, await change('web:3'), await change('web:1', { minReadySeconds: 30 }), await undo()];
+      // Both are of its history by now; what was refused above was refused for what came along.
+      replies.push(await change('web:2'), await change('web:1'));
+      const { spec } = expectCode(200, await site.client.call('GET', `${path}/back`));
+
+      expect(replies.map(({ code }) => code)).toEqual([403, 403, 403, 200, 200, 200]);
+      expect(JSON.stringify(spec)).toContain('"web:1"');
+
+      /** What its controller noted of the template with this image. */
+      function revision(image: string): Promise<Revision> {
+        return waitFor(`its controller notes ${image}`, async () => {
+          const { items = [] } = (await site.client.call('GET', `/apis/apps/v1/namespaces/prod/${history}`)).body;
+          const owned = items.filter(({ metadata }) => metadata?.ownerReferences?.some((owner) => owner.uid === uid));
+          return owned.find((each) => JSON.stringify(each).includes(`"${image}"`)) as Revision | undefined;
+        });
+      }
+
+      function change(image: string, more = {}): Promise<Reply> {
+        const containers = [{ name: 'main', image, resources: { requests: { cpu: '500m' } } }];
+        return site.merge(`${path}/back`, { spec: { ...more, template: { spec: { containers } } } });
+      }
+
+      function undo(): Promise<Reply> {
+        const call =
+          history === 'replicasets'
+            ? { body: templatePatch(first), headers: { 'content-type': 'application/json-patch+json' } }
+            : { body: first.data, headers: { 'content-type': 'application/strategic-merge-patch+json' } };
+        return site.as(dev, 'PATCH', `${path}/back`, call);
+      }
+    },
+    patience,
+  );
+
   it('FC-12 lets a namespace go', async () => {
     const place = '/api/v1/namespaces/leaving';
     const body = { metadata: { name: 'leaving', labels: { env: 'prod' } } };
@@ -311,6 +365,23 @@ describe('freeze-check and the real API server', () => {
     expect([...refusedTo(freezeCheck, 'events', audit), ...refusedTo(freezeCheck, 'webhook', audit)]).toEqual([]);
   });
 });
+
+/** A ReplicaSet, or a ControllerRevision, whose data is a patch. */
+interface Revision extends Body {
+  readonly spec?: {
+    readonly template: { readonly metadata: { readonly labels: Readonly<Record<string, string>> } };
+  } & Record<string, unknown>;
+}
+
+/** To the template of a ReplicaSet, without the label that is the ReplicaSet's own. */
+function templatePatch({ spec }: Revision): readonly object[] {
+  const { 'pod-template-hash': _hash, ...labels } = spec?.template.metadata.labels ?? {};
+  const value = { ...spec?.template, metadata: { ...spec?.template.metadata, labels } };
+  return [
+    { op: 'replace', path: '/spec/template', value },
+    { op: 'replace', path: '/metadata/annotations', value: { 'deployment.kubernetes.io/revision': '2' } },
+  ];
+}
 
 function deployment(name: string, metadata: object = {}): object {
   const containers = [{ name: 'main', image: `${name}:1` }];
