@@ -5,6 +5,7 @@ import { expect } from '@jest/globals';
 import type { Logger } from 'pino';
 import istioRollout from '../../functions/istio-rollout/index.ts';
 import type { Status } from '../../functions/istio-rollout/render.ts';
+import { emptyState, type State } from '../../functions/istio-rollout/state/state.ts';
 import type { Environment } from '../../lib/function/config.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import type { Running } from '../../lib/main.ts';
@@ -114,13 +115,30 @@ export async function rowOf(
   return (await statusOf(instance)).workloads.find((row) => row.kind === kind && row.name === name);
 }
 
-/** The names of what the Events with this reason are about, one for each Event. */
-export async function toldOf(client: Client, reason: string): Promise<readonly (string | undefined)[]> {
+export const statePath = `/api/v1/namespaces/${standardSite.namespace}/configmaps/istio-rollout-state`;
+
+/** What the function remembers, whichever instance and however many of them have died. */
+export async function stateIn(client: Client): Promise<State> {
+  const { data = {} } = expectCode(200, await client.call('GET', statePath)) as { data?: Record<string, string> };
+  const entries = Object.entries(data).map(([key, text]) => [key, (JSON.parse(text) as { value: unknown }).value]);
+  return { ...emptyState, ...(Object.fromEntries(entries) as Partial<State>) };
+}
+
+/** What an Event says, and of whom. */
+export interface Told {
+  readonly regarding: Pick<Workload, 'kind' | 'namespace' | 'name'>;
+  readonly note: string;
+}
+
+/** The Events with this reason. */
+export async function eventsOf(client: Client, reason: string): Promise<readonly Told[]> {
   const { items = [] } = expectCode(200, await client.call('GET', '/apis/events.k8s.io/v1/events'));
-  const told = items.filter((event) => event.reason === reason) as {
-    readonly regarding?: { readonly name?: string };
-  }[];
-  return told.map(({ regarding }) => regarding?.name);
+  return items.filter((event) => event.reason === reason) as unknown as readonly Told[];
+}
+
+/** The names of what the Events with this reason are about, one for each Event. */
+export async function toldOf(client: Client, reason: string): Promise<readonly string[]> {
+  return (await eventsOf(client, reason)).map(({ regarding }) => regarding.name);
 }
 
 /** Ticks until the function has nothing left to do; what waits for a person or a time of day stays in the queue. */

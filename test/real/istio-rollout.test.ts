@@ -1,33 +1,51 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import istioRollout from '../../functions/istio-rollout/index.ts';
+import { lastModified } from '../../functions/istio-rollout/mesh/last-modified.ts';
+import { commands } from '../../functions/istio-rollout/names.ts';
 import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import type { Client } from '../contract/api/client.ts';
+import type { Body, Client } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
-import { settledAudit } from './audit.ts';
+import { callsOf, settledAudit } from './audit.ts';
 import type { Cluster } from './cluster.ts';
-import { startFunction, type RealFunction } from './function.ts';
+import { startFunction, usernameOf, type RealFunction } from './function.ts';
 import { combinations, namespaceLabels, old, recent, tag } from './injection-matrix.ts';
 import { outdatedOf } from './injection-oracle.ts';
 import {
   clusterNames,
   configMapChanged,
   eager,
+  eventsOf,
   finish,
   namespaceChanged,
   openRolloutSite,
   shipped,
+  stateIn,
+  statePath,
+  statusOf,
   tell,
   tick,
   usedRights,
   webhooksChanged,
   type RolloutSite,
 } from './istio-rollout-site.ts';
-import { startIstiod, type Istiod } from './istiod.ts';
+import { proxyImage, startIstiod, type Istiod } from './istiod.ts';
 import { applyManifest } from './manifests.ts';
 import { grantedTo, refusedTo } from './rights.ts';
-import { createNamespace, createWorkloads, generations, relabelNamespace, settled } from './workloads.ts';
+import { waitFor, waitUntil } from './wait.ts';
+import {
+  createNamespace,
+  createWorkloads,
+  generations,
+  identify,
+  mergePatch,
+  relabelNamespace,
+  settled,
+} from './workloads.ts';
 
 const settings = { ...eager, ...clusterNames };
+const webhooksPath = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
+const account = usernameOf('istio-rollout', 'events');
+const probesTotal = 'kube_reflex_istio_rollout_probes_total';
 
 /** Conditions end the waits; this is for a machine where nothing moves at all. */
 jest.setTimeout(600_000);
@@ -74,6 +92,27 @@ describe('with real control planes of two revisions', () => {
     return restarted;
   }
 
+  async function webhooksNamed(name: string): Promise<Body> {
+    return expectCode(200, await client.call('GET', `${webhooksPath}/${name}`));
+  }
+
+  /** The notes of the Events with a reason, by what they are about. */
+  async function notesOf(reason: string): Promise<Readonly<Record<string, readonly string[]>>> {
+    const told = Map.groupBy(await eventsOf(client, reason), ({ regarding }) => identify(regarding));
+    return Object.fromEntries([...told].map(([identity, events]) => [identity, events.map(({ note }) => note)]));
+  }
+
+  /** One more scan of a namespace where nothing has changed. */
+  async function scanAgain(namespace: string): Promise<void> {
+    const labels = { trigger: 'command' };
+    const scans = await fn.metric('kube_reflex_istio_rollout_scans_total', labels);
+    await mergePatch(client, statePath, { metadata: { annotations: { [commands.scan]: namespace } } });
+    await waitUntil('it is scanned', async () => {
+      await tick(fn);
+      return (await fn.metric('kube_reflex_istio_rollout_scans_total', labels)) > scans;
+    });
+  }
+
   beforeAll(async () => {
     site = await openRolloutSite();
     ({ cluster, client } = site);
@@ -104,8 +143,11 @@ describe('with real control planes of two revisions', () => {
   });
 
   it('IR-8 IR-9 restarts exactly what a moved tag outdates, the gateway of the default tag included', async () => {
+    const tags = [tag, 'default'].map((name) => `istio-revision-tag-${name}`);
+    const before = await Promise.all(tags.map(webhooksNamed));
     await recentPlane.tagAs(tag);
     await recentPlane.tagAs('default');
+    const after = await Promise.all(tags.map(webhooksNamed));
 
     const restarted = await expectExactly(async () => {
       await tell(fn, webhooksChanged(`istio-revision-tag-${tag}`));
@@ -114,19 +156,25 @@ describe('with real control planes of two revisions', () => {
 
     expect(restarted).toEqual(expect.arrayContaining(['Deployment plain/gateway', 'Deployment rev-tag/silent']));
     expect(restarted).not.toContain('Deployment rev-old/silent');
+    // They are the same objects, which say otherwise now.
+    expect(after.map(({ metadata }) => metadata?.uid)).toEqual(before.map(({ metadata }) => metadata?.uid));
+    expect([before, after].map((all) => all.map(({ metadata }) => metadata?.labels?.['istio.io/rev']))).toEqual([
+      [old, old],
+      [recent, recent],
+    ]);
   });
 
   it('IR-1 IR-2 IR-5 IR-6 IR-7 restarts exactly what an upgrade of one revision outdates, told five times', async () => {
     await oldPlane.configure('1.28.5');
     await oldPlane.injects('1.28.5');
 
-    const probes = await fn.metric('kube_reflex_istio_rollout_probes_total');
+    const probes = await fn.metric(probesTotal);
     const restarted = await expectExactly(async () => {
       for (let times = 0; times < 5; times += 1) {
         await tell(fn, configMapChanged(`istio-sidecar-injector-${old}`));
       }
     });
-    const asked = (await fn.metric('kube_reflex_istio_rollout_probes_total')) - probes;
+    const asked = (await fn.metric(probesTotal)) - probes;
 
     expect(restarted).toEqual(expect.arrayContaining(['Deployment rev-old/asks-recent', 'StatefulSet rev-old/silent']));
     expect(asked).toBeLessThanOrEqual(combinations.length);
@@ -151,6 +199,7 @@ describe('with real control planes of two revisions', () => {
   });
 
   it('IR-3 IR-4 IR-37 IR-39 follows Namespaces that change their labels', async () => {
+    const seen = (await settledAudit(cluster, client)).length;
     await relabelNamespace(client, 'rev-recent', { 'istio.io/rev': old });
     await relabelNamespace(client, 'plain', { 'istio-injection': 'enabled' });
     await relabelNamespace(client, 'rev-tag', { 'istio.io/rev': 'nowhere' });
@@ -163,34 +212,58 @@ describe('with real control planes of two revisions', () => {
 
     expect(restarted).toEqual(expect.arrayContaining(['Deployment rev-recent/silent', 'Deployment plain/silent']));
     expect(restarted.filter((identity) => identity.includes(' rev-tag/'))).toEqual([]);
+    const missing = `missing: proxy none, expected ${proxyImage('1.29.1')}`;
+    expect(await notesOf('ProxyOutdated')).toMatchObject({ 'Deployment plain/silent': [missing] });
+
+    await scanAgain('rev-tag');
+    await scanAgain('rev-tag');
+    const lost = combinations.filter(({ namespace }) => namespace === 'rev-tag').map(identify);
+    const calls = (await settledAudit(cluster, client)).slice(seen);
+    const inThere = calls.filter(({ objectRef }) => objectRef?.namespace === 'rev-tag');
+    expect(await notesOf('UnknownRevision')).toMatchObject(
+      Object.fromEntries(lost.map((identity) => [identity, ['UnknownRevision: nowhere']])),
+    );
+    // The same Event again would have the same name: only who counts the requests can tell that it was told once.
+    expect(callsOf(account, inThere)['create events']).toBe(lost.length);
   });
 
-  it('IR-10 does nothing about a caBundle that istiod writes anew', async () => {
-    const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/istio-sidecar-injector-${recent}`;
-    const probes = await fn.metric('kube_reflex_istio_rollout_probes_total');
+  it('IR-10 does nothing about a caBundle that istiod writes anew, and takes it for no change', async () => {
+    const name = `istio-sidecar-injector-${recent}`;
+    const probes = await fn.metric(probesTotal);
+    const { [name]: known } = (await stateIn(client)).webhooks;
     const other = Buffer.from('another authority').toString('base64');
     const operations = [{ op: 'replace', path: '/webhooks/0/clientConfig/caBundle', value: other }];
     const headers = { 'content-type': 'application/json-patch+json' };
 
     const restarted = await expectExactly(async () => {
-      expectCode(200, await client.call('PATCH', path, { body: operations, headers }));
-      await tell(fn, webhooksChanged(`istio-sidecar-injector-${recent}`));
+      expectCode(200, await client.call('PATCH', `${webhooksPath}/${name}`, { body: operations, headers }));
+      await tell(fn, webhooksChanged(name));
       await recentPlane.trusted();
-      await tell(fn, webhooksChanged(`istio-sidecar-injector-${recent}`));
+      await tell(fn, webhooksChanged(name));
     });
 
     expect(restarted).toEqual([]);
-    expect(await fn.metric('kube_reflex_istio_rollout_probes_total')).toBe(probes);
+    expect(await fn.metric(probesTotal)).toBe(probes);
+    expect(lastModified(await webhooksNamed(name))).toBeGreaterThan(known?.changedAt ?? Infinity);
+    expect((await stateIn(client)).webhooks[name]).toEqual(known);
   });
 
-  it('IR-17 waits for an istiod that is down and goes on by a tick alone', async () => {
+  it('IR-17 asks an istiod that is down in vain, and goes on by a tick alone when it is up', async () => {
     await recentPlane.stop();
     await recentPlane.configure('1.29.2');
+    const failed = await fn.metric(probesTotal, { result: 'failed' });
     const { restarted } = await restartsBy(async () => {
       await tell(fn, configMapChanged(`istio-sidecar-injector-${recent}`));
-      await tick(fn);
+      const { reasons, lastError } = await waitFor('istiod was asked in vain', async () => {
+        await tick(fn);
+        const { pending } = await statusOf(fn);
+        return pending?.lastError === undefined ? undefined : pending;
+      });
+      expect(reasons).toEqual([`ConfigMap istio-system/istio-sidecar-injector-${recent}`]);
+      expect(lastError).toContain('connection refused');
     });
     expect(restarted).toEqual([]);
+    expect(await fn.metric(probesTotal, { result: 'failed' })).toBeGreaterThan(failed);
 
     // The next process knows nothing but the state, and does nothing before the oracle has looked.
     await fn.running.stop();

@@ -33,9 +33,9 @@ export interface Istiod {
   readonly confuse: () => Promise<void>;
   /** Waits until it injects that proxy. */
   readonly injects: (tag: string) => Promise<void>;
-  /** Makes the revision tag lead here. */
+  /** Makes the revision tag lead here, by an update of its webhooks if it led elsewhere, as `istioctl tag set` does it. */
   readonly tagAs: (tag: string) => Promise<void>;
-  /** Waits until its certificate authority is in its own webhooks. */
+  /** Waits until its certificate authority, and nobody else's, is in its own webhooks. */
   readonly trusted: () => Promise<void>;
   /** How often it was asked to inject, as it says itself. */
   readonly asked: () => Promise<number>;
@@ -81,7 +81,17 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
   await applyManifest(client, namespaceOf(lookout, { 'istio.io/rev': revision }));
   await applyManifest(client, accountOf(lookout)); // there may be no controller that makes it
   let running = await cluster.start(programOf(cluster, options, port));
-  await trusted(client, configuration);
+  const authority = await waitFor(`${configuration.metadata.name} has a caBundle`, async () => {
+    const [bundle = '', ...others] = await bundlesIn(client, configuration);
+    return bundle !== '' && others.length === 0 ? bundle : undefined;
+  });
+
+  async function trustedIn(webhooks: AnyManifest): Promise<void> {
+    await waitUntil(
+      `${webhooks.metadata.name} trusts ${revision}`,
+      async () => (await bundlesIn(client, webhooks)).join() === authority,
+    );
+  }
 
   return {
     revision,
@@ -97,13 +107,12 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
         const injected = await wouldInject(client, { kind: 'Deployment', namespace: lookout, name: 'any' });
         return injected?.image === proxyImage(wanted);
       }),
-    trusted: () => trusted(client, configuration),
+    trusted: () => trustedIn(configuration),
     asked: () => readMetric(new URL(`http://127.0.0.1:${port + monitoringStep}`), 'sidecar_injection_requests_total'),
     tagAs: async (name) => {
       const tagged = tagWebhooks({ tag: name, revision }, clientConfig) as AnyManifest;
-      await client.call('DELETE', pathOf(tagged));
-      expectCode(201, await client.call('POST', parentOf(tagged), { body: tagged }));
-      await trusted(client, tagged);
+      await applyManifest(client, tagged); // which leaves the caBundle to istiod
+      await trustedIn(tagged);
     },
     stop: () => running.stop(),
     start: async (way) => {
@@ -112,14 +121,12 @@ export async function startIstiod(cluster: Cluster, client: Client, options: Ist
   };
 }
 
-/** Waits until istiod has written its certificate authority into every webhook. */
-async function trusted(client: Client, configuration: AnyManifest): Promise<void> {
-  await waitFor(`${configuration.metadata.name} has a caBundle`, async () => {
-    const { webhooks = [] } = (await client.call('GET', pathOf(configuration))).body as {
-      readonly webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
-    };
-    return webhooks.every(({ clientConfig: { caBundle = '' } }) => caBundle !== '') ? true : undefined;
-  });
+/** The certificate authorities of the webhooks there, each once. */
+async function bundlesIn(client: Client, configuration: AnyManifest): Promise<readonly string[]> {
+  const { webhooks = [] } = (await client.call('GET', pathOf(configuration))).body as {
+    readonly webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
+  };
+  return [...new Set(webhooks.map(({ clientConfig: { caBundle = '' } }) => caBundle))];
 }
 
 function programOf({ site }: Cluster, { revision, native = false }: IstiodOptions, port: number): Service {
