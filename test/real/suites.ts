@@ -28,6 +28,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   'freeze-policies': api,
   'freeze-rights': api,
   'istio-rollout': [...whole, 'istiod'],
+  'istio-rollout-bounds': [...whole, 'istiod'],
   'istio-rollout-cases': [...whole, 'istiod'],
   'istio-rollout-deaths': [...whole, 'istiod'],
   'istio-rollout-planes': [...whole, 'istiod'],

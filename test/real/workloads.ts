@@ -85,6 +85,24 @@ export async function livePods(client: Client): Promise<readonly Pod[]> {
   return (items as Pod[]).filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
 }
 
+/** The same of one workload. */
+export async function livePodsOf(client: Client, workload: Workload): Promise<readonly Pod[]> {
+  const wanted = Object.entries(marks(workload));
+  return (await livePods(client)).filter(
+    ({ metadata }) =>
+      metadata?.namespace === workload.namespace &&
+      wanted.every(([label, value]) => metadata.labels?.[label] === value),
+  );
+}
+
+/** What pods that never become ready waited for is there. */
+export async function mendPods(client: Client, workload: Workload): Promise<void> {
+  for (const { metadata } of await livePodsOf(client, workload)) {
+    const path = `/api/v1/namespaces/${workload.namespace}/pods/${metadata?.name ?? ''}`;
+    await mergePatch(client, path, { metadata: { annotations: { 'sandbox.kube-reflex.dev/ready': null } } });
+  }
+}
+
 export function pathOfWorkload(workload: Workload): string {
   return `${collectionOf(workload)}/${workload.name}`;
 }
