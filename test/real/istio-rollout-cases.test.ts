@@ -15,6 +15,7 @@ import {
   openRolloutSite,
   rowOf,
   shipped,
+  statePath,
   statusOf,
   tell,
   tick,
@@ -23,7 +24,7 @@ import {
 } from './istio-rollout-site.ts';
 import { proxyImage, startIstiod, type Istiod } from './istiod.ts';
 import { startStandIn, type StandIn } from './stand-in.ts';
-import { waitUntil } from './wait.ts';
+import { waitFor, waitUntil } from './wait.ts';
 import {
   createNamespace,
   createWorkloads,
@@ -234,17 +235,37 @@ describe('one upgrade of a real istiod', () => {
     expect(await timesRestarted(cases.windowed)).toBe(0);
   });
 
-  it('IR-34 reports in a dry run and writes to no workload', async () => {
+  it('IR-34 lists all in a dry run that it would restart, and what it would not, and writes to no workload', async () => {
     await finish(fn, argo.play);
     await fn.running.stop();
     await start({ DRY_RUN: 'true' });
     const seen = (await settledAudit(cluster, client)).length;
     await upgrade('1.30.0');
     await tellOfUpgrade();
-    await waitUntil('it is reported', async () => {
+    const { workloads } = await waitFor('all is looked at', async () => {
       await tick(fn);
-      return (await codeOf(cases.plain)) === 'DryRun';
+      const status = await statusOf(fn);
+      const isOpen = status.pending !== undefined || status.workloads.some(({ code }) => code === 'Queued');
+      return isOpen || (await codeOf(cases.plain)) !== 'DryRun' ? undefined : status;
     });
+    const listed = workloads.map(({ kind, namespace, name, code }) => `${kind} ${namespace}/${name} ${code}`);
+    const jobPod = (await podsOf({ kind: 'Job', name: endlessJob.metadata.name }))[0]?.metadata?.name ?? '';
+    const outdated = ['evicted', 'namesake', 'paused', 'plain', 'wanted'] as const;
+    expect(listed.toSorted()).toEqual(
+      [
+        ...outdated.map((name) => `${identify(cases[name])} DryRun`),
+        'Rollout shop/canary DryRun',
+        `${identify(cases.windowed)} Window`,
+        `${identify(cases.onDelete)} OnDelete`,
+        `${identify(cases.left)} OptedOut`,
+        `${identify(cases.refused)} ConfigInvalid`,
+        'Pod shop/bare Unmanaged',
+        `Pod shop/${jobPod} Job`,
+      ].sort(),
+    );
+    for (const { expected } of workloads.filter(({ code }) => code === 'DryRun')) {
+      expect(expected).toBe(proxyImage('1.30.0'));
+    }
 
     const mine = (await settledAudit(cluster, client))
       .slice(seen)
@@ -264,8 +285,7 @@ describe('one upgrade of a real istiod', () => {
       await tick(fn);
       return (await timesRestarted(cases.plain)) === 1;
     });
-    const state = '/api/v1/namespaces/kube-reflex/configmaps/istio-rollout-state';
-    expectCode(200, await client.call('DELETE', state));
+    expectCode(200, await client.call('DELETE', statePath));
     await waitUntil('all are new', async () => {
       await tick(fn);
       const images = await Promise.all([cases.plain, cases.namesake, cases.wanted].map(imagesOf));
