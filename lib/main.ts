@@ -28,7 +28,10 @@ export interface ServeOptions {
   /** Absent: all interfaces. */
   readonly host?: string | undefined;
   readonly log?: Logger;
+  /** The time that functions go by. Absent: that of the machine. */
   readonly now?: () => Date;
+  /** The clock of the machine. Absent: `now`. A test gives it that turns `now` and can't turn the API server's clock. */
+  readonly machineNow?: () => Date;
   readonly observe?: (call: Call) => void;
 }
 
@@ -117,7 +120,16 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const bodies = createBodyReader(bodyBudget);
   const reviews = { bodies: createBodyReader(settings.MAX_INFLIGHT_BYTES), maxBytes: settings.MAX_BODY_BYTES };
   const namespace = ownNamespace(settings);
-  const shared = { metrics, version, bodies, reviews, namespace, now, observe: options.observe };
+  const shared = {
+    metrics,
+    version,
+    bodies,
+    reviews,
+    namespace,
+    now,
+    machineNow: options.machineNow,
+    observe: options.observe,
+  };
   const instances = configured.map((each) => {
     const config = options.tls === undefined ? each.config : withoutCertificate(each.config);
     const { name } = each.definition;

@@ -18,6 +18,8 @@ export interface RunnerOptions<C> {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly now: () => Date;
+  /** The clock of the machine, where `now` is not. */
+  readonly machineNow?: (() => Date) | undefined;
   readonly later: Later<C>;
   /** Told of each API call, for tests of what an event costs. */
   readonly observe?: ((call: Call) => void) | undefined;
@@ -43,7 +45,7 @@ export interface Report {
 const tries = 3;
 
 export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
-  const { definition, config, settings, transport, namespace, metrics, log, now, later, observe } = options;
+  const { definition, config, settings, transport, namespace, metrics, log, now, machineNow, later, observe } = options;
   const ownMetrics = functionMetrics(metrics.registry, definition.name);
   const labels = { function: definition.name };
   const limitMs = settings.TIMEOUT_SECONDS * 1000;
@@ -54,6 +56,7 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
       signal,
       log,
       now,
+      ...(machineNow && { machineNow }),
       fieldManager: `kube-reflex.dev/${definition.name}`,
       ...(settings.DRY_RUN && definition.ownDryRun !== true ? { dryRun: 'plan' } : {}),
       observe: (call) => {

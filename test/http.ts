@@ -14,6 +14,7 @@ export interface AppOptions {
   readonly observe?: (call: Call) => void;
   readonly log?: Logger;
   readonly now?: () => Date;
+  readonly machineNow?: () => Date;
 }
 
 /** The real app of a function on a free port. */

@@ -1,4 +1,5 @@
 import type { Context } from '../../lib/function/define.ts';
+import { sharedNow } from './clock.ts';
 import type { Config } from './config.ts';
 import { eventOf, type Notice } from './notice.ts';
 import { effectiveConfig } from './overrides.ts';
@@ -16,6 +17,7 @@ export interface Pass {
   readonly store: Store;
   readonly prober: Prober;
   readonly survey: Surveyor;
+  /** The time that all instances share. */
   readonly now: () => number;
   readonly isOver: () => boolean;
   readonly scanner: () => Scanner;
@@ -29,7 +31,7 @@ export interface Pass {
   readonly close: () => void;
 }
 
-/** Its budget begins when it was asked for. */
+/** Its budget begins when it was asked for, and is a matter of this machine's clock alone. */
 export async function openPass(context: Context<Config>, askedAt: number): Promise<Pass> {
   const { kube, log, metrics } = context;
   const config = await effectiveConfig(context);
@@ -39,7 +41,7 @@ export async function openPass(context: Context<Config>, askedAt: number): Promi
   const seconds = metrics.seconds('probe_seconds', 'Time that injectors take to answer.');
   const prober = createProber(context, {
     config,
-    isOver: () => now() >= endsAt,
+    isOver: isSpent,
     onProbe: (result, took) => {
       counts.push(`probes_total{${result}}`);
       seconds.observe(took);
@@ -48,11 +50,15 @@ export async function openPass(context: Context<Config>, askedAt: number): Promi
   let known: Promise<Knowledge> | undefined;
 
   function now(): number {
-    return context.now().getTime();
+    return sharedNow(context);
+  }
+
+  function isSpent(): boolean {
+    return context.now().getTime() >= endsAt;
   }
 
   function scanner(): Scanner {
-    return { kube, config, prober, now: context.now() };
+    return { kube, config, prober, now: new Date(now()) };
   }
 
   async function tell(notices: readonly Notice[]): Promise<void> {
@@ -72,9 +78,9 @@ export async function openPass(context: Context<Config>, askedAt: number): Promi
     config,
     store,
     prober,
-    survey: createSurveyor(context, config),
+    survey: createSurveyor({ ...context, now }, config),
     now,
-    isOver: () => now() >= endsAt || context.signal.aborted,
+    isOver: () => isSpent() || context.signal.aborted,
     scanner,
     knowledge: () => (known ??= learn(scanner(), store.state())),
     learned: ({ knowledge }) => {

@@ -1,6 +1,7 @@
 import { dnsLabel } from '../../lib/function/config.ts';
 import type { Context, Wake } from '../../lib/function/define.ts';
 import { perInstance } from '../../lib/function/memory.ts';
+import { sharedNow, tellSkew } from './clock.ts';
 import type { Config } from './config.ts';
 import { readMesh } from './mesh/mesh.ts';
 import { readSubject, type Note } from './mesh/note.ts';
@@ -26,7 +27,7 @@ export async function noteChange(context: Context<Config>, { subjects }: Wake): 
   if (notes.length === 0) {
     return;
   }
-  const now = context.now().getTime();
+  const now = sharedNow(context);
   const store = await openStore(context);
   const state = await store.update((before) => noted(before, notes, now, config));
   planPass(context, state, config);
@@ -66,6 +67,7 @@ async function passAlone(
   { looksAround, askedAt }: { readonly looksAround: boolean; readonly askedAt: number },
 ): Promise<void> {
   const current = await openPass(context, askedAt);
+  tellSkew(context);
   let rest = failedPassRestMs;
   try {
     await obey(current);
@@ -129,7 +131,7 @@ const failedPassRestMs = 10_000;
 
 /** The next pass, as soon as there is something for it to do. If this process dies, the next tick does it. */
 function planPass(context: Context<Config>, state: State, config: Config, restMs = 0): void {
-  const now = context.now().getTime();
+  const now = sharedNow(context);
   const { pending, inflight, queue, blocked, pacing } = state;
   const isHeld = pacing.paused !== undefined || config.DRY_RUN;
   const times = [
@@ -140,6 +142,7 @@ function planPass(context: Context<Config>, state: State, config: Config, restMs
   const due = pending === undefined ? [] : [Math.max(pending.dueAt, now)]; // what is due already is due at once
   if (times.length + due.length > 0) {
     const soonest = Math.min(...due, ...times.map(Number));
-    context.later('pass', new Date(Math.max(soonest, now + restMs)), (later) => pass(later));
+    const delayMs = Math.max(soonest - now, restMs);
+    context.later('pass', new Date(context.now().getTime() + delayMs), (later) => pass(later));
   }
 }

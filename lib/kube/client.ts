@@ -4,6 +4,7 @@ import { pause } from '../pause.ts';
 import { pathOf } from './path.ts';
 import { isMissingObject, parseAnswer, Refusal, refusalOf } from './refusal.ts';
 import { apiVersion, type Resource } from './resource.ts';
+import { createServerClock, type ServerClock } from './server-clock.ts';
 import type { Fields } from './skim.ts';
 import { runSteps, type Outcome, type Writer } from './run.ts';
 import type { Answer, Request, Transport } from './transport.ts';
@@ -38,6 +39,11 @@ export interface Kube {
    * before the first answer.
    */
   readonly serverTime: () => Date | undefined;
+  /**
+   * How many milliseconds that clock is ahead of the one of this machine, as far as its answers tell; 0 before the first.
+   * Added to what this machine takes for the time it gives a time that goes on between answers.
+   */
+  readonly skewMs: () => number;
 }
 
 export interface Named {
@@ -85,13 +91,15 @@ export interface KubeOptions extends Writer {
   readonly transport: Transport;
   readonly signal?: AbortSignal;
   readonly observe?: (call: Call) => void;
+  /** The clock of this machine, which the API server's is compared with. Absent: `now`. */
+  readonly machineNow?: () => Date;
 }
 
 const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 export function createKube(options: KubeOptions): Kube {
-  let answeredAt: string | undefined;
-  const call = caller(options, ({ headers }) => (answeredAt = headers.date ?? answeredAt));
+  const clock = createServerClock();
+  const call = caller(options, clock);
 
   async function read<T extends KubeObject>(
     resource: Resource<T>,
@@ -182,7 +190,8 @@ export function createKube(options: KubeOptions): Kube {
     run: (plan) => runSteps(plan, options, call),
     rehearse: (resource, object) => post(resource, object, { dryRun: 'All' }),
     ask: (resource, question) => post(resource, question, {}),
-    serverTime: () => (answeredAt === undefined ? undefined : new Date(answeredAt)),
+    serverTime: clock.time,
+    skewMs: clock.skewMs,
   };
 }
 
@@ -196,13 +205,17 @@ export type Caller = (verb: string, resource: Resource, request: Request) => Pro
 /** Longer than this a function should not be held up; the sender of the event tries again. */
 const longestPauseSeconds = 1;
 
-function caller({ transport, signal, observe }: KubeOptions, onAnswer: (answer: Answer) => void): Caller {
+function caller(
+  { transport, signal, observe, now, machineNow = now }: KubeOptions,
+  clock: Pick<ServerClock, 'saw'>,
+): Caller {
   async function once(verb: string, resource: Resource, request: Request): Promise<Answer> {
     const started = monotonicMs();
+    const sentAt = machineNow();
     let answer: Answer | undefined;
     try {
       answer = await transport.send(signal === undefined ? request : { ...request, signal });
-      onAnswer(answer);
+      clock.saw(answer.headers.date, { sentAt, receivedAt: machineNow() });
       return answer;
     } finally {
       observe?.({

@@ -30,6 +30,32 @@ describe('an instance that stood still after its intent', () => {
   });
 });
 
+describe('an instance whose clock is wrong', () => {
+  it.each([-40_000, 40_000])('counts for lost neither too soon nor too late: %i ms', async (aheadMs) => {
+    await openOutdated({ MAX_IN_FLIGHT: '1' }, ['a', 'b']);
+    const other = await world.start();
+    const wrong = await world.start({}, { aheadMs });
+    world.sandbox.faults.add({
+      verb: 'patch',
+      resource: 'deployments',
+      times: 1,
+      effect: { do: 'cut', when: 'before' },
+    });
+    world.turn(60);
+    await world.tick(wrong);
+
+    await world.tick(other); // the patch may still be on its way
+    const meanwhile = world.state();
+    world.turn(35);
+    await world.tick(other);
+
+    expect(meanwhile.inflight).toMatchObject([{ name: 'a', phase: 'Intent' }]);
+    expect(world.restarts).toEqual(['Deployment shop/b']); // a waits a moment after what it met
+    expect(Math.abs(((await world.metric('clock_skew_seconds')) ?? 0) + aheadMs / 1000)).toBeLessThanOrEqual(1);
+    expect(world.warnings('the clock of this machine is not that of the API server')).toBe(1);
+  });
+});
+
 describe('trouble with one workload', () => {
   it.each([403, 500] as const)('when the API server answers %i about it the others are restarted', async (status) => {
     await openOutdated({ MAX_IN_FLIGHT_PER_NAMESPACE: '5' }, ['first', 'second', 'third']);

@@ -39,14 +39,15 @@ export class World extends Mesh {
     return world;
   }
 
-  async start(settings: Readonly<Record<string, string>> = {}): Promise<Running> {
+  /** An instance; one whose machine has a wrong clock believes that it is so much later. */
+  async start(settings: Readonly<Record<string, string>> = {}, { aheadMs = 0 } = {}): Promise<Running> {
     const app = await serve({
       definitions: [istioRollout],
       environment: { PORT: '0', POD_NAMESPACE: 'kube-reflex', ...this.#settings, ...settings },
       access: kubeconfigAccess(JSON.stringify(this.sandbox.kubeconfig)),
       host: '127.0.0.1',
       log: pino({ level: 'debug' }, { write: (line) => this.logged.push(JSON.parse(line) as Record<string, unknown>) }),
-      now: () => this.now(),
+      now: () => new Date(this.now().getTime() + aheadMs),
       observe: (call) => this.calls.push(call),
     });
     this.#apps.push(app);

@@ -77,7 +77,7 @@ export function stoppedClock(): Clock {
   };
 }
 
-/** The function in this process, by its own account, with a clock to turn. */
+/** The function in this process, by its own account, with a clock to turn; that of the API server does not turn along. */
 export async function startHere(
   cluster: Cluster,
   { environment, ...given }: { readonly environment: Readonly<Record<string, string>>; now: () => Date; log?: Logger },
@@ -85,6 +85,7 @@ export async function startHere(
   const kubeconfig = await accountKubeconfig(cluster, { name: istioRollout.name, part: 'events' });
   return startApp(istioRollout, {
     ...given,
+    machineNow: () => new Date(),
     access: kubeconfigAccess(readFileSync(kubeconfig, 'utf8')),
     environment: { POD_NAMESPACE: standardSite.namespace, ...environment },
   });

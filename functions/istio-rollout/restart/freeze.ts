@@ -5,7 +5,7 @@ const askAgainMs = 60_000;
 
 interface Circumstances {
   readonly signal: AbortSignal;
-  readonly now: Date;
+  readonly now: number;
   /** Why there was no answer. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -33,7 +33,7 @@ export async function frozenUntil(
     return undefined;
   }
   const next = typeof answer.nextAllowedTime === 'string' ? Date.parse(answer.nextAllowedTime) : Number.NaN;
-  return next > now.getTime() ? next : now.getTime() + askAgainMs;
+  return next > now ? next : now + askAgainMs;
 }
 
 interface Answer {

@@ -2,6 +2,7 @@ import type { Context } from '../../../lib/function/define.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
 import { deployments, podDisruptionBudgets } from '../../../lib/kube/resource.ts';
 import type { Config } from '../config.ts';
+import type { Pass } from '../pass.ts';
 import type { Identity } from '../state/state.ts';
 import { workloadOf, type Progress } from '../scan/workload.ts';
 import { frozenUntil } from './freeze.ts';
@@ -11,7 +12,7 @@ import type { Surroundings } from './gates.ts';
 export type Surveyor = (identity: Identity, revision: string | undefined) => Promise<Omit<Surroundings, 'isHealing'>>;
 
 export function createSurveyor(
-  { kube, signal, now, log }: Pick<Context<Config>, 'kube' | 'signal' | 'now' | 'log'>,
+  { kube, signal, now, log }: Pick<Context<Config>, 'kube' | 'signal' | 'log'> & Pick<Pass, 'now'>,
   config: Config,
 ): Surveyor {
   const budgets = new Map<string, Promise<Surroundings['budgets']>>();
