@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { configMaps, deployments, pods, statefulSets, type ConfigMap } from '../../lib/kube/resource.ts';
+import {
+  configMaps,
+  deployments,
+  podDisruptionBudgets,
+  pods,
+  statefulSets,
+  type ConfigMap,
+} from '../../lib/kube/resource.ts';
 import type { FaultEffect } from '../../lib/sandbox/faults.ts';
 import { newImage, oldImage, patchedTo, until } from './objects.ts';
 import { World } from './world.ts';
@@ -213,6 +220,37 @@ describe('a control plane whose proxies do not get ready', () => {
     expect(world.restarts).toEqual(['a', 'a', 'b'].map((name) => `Deployment shop/${name}`));
     expect([world.imagesOf('a'), world.imagesOf('b')]).toEqual([[mended], [mended]]);
   });
+});
+
+describe('a disruption budget that a failed rollout has used up', () => {
+  it('does not hold up the version that mends it', async () => {
+    const strategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } };
+    world = await World.openOutdated({ ROLLOUT_TIMEOUT: '1m' }, { web: { replicas: 4, spec: { strategy } } });
+    await world.create(podDisruptionBudgets, {
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } },
+    });
+    await until('it allows one', () => disruptionsAllowed() === 1);
+    world.breakPods(newImage, 'web');
+    await world.tickLater(15);
+    await until('it allows none', () => disruptionsAllowed() === 0);
+    await world.tickLater(120);
+    expect((await world.status()).paused).toContain('Deployment shop/web');
+
+    const mended = newImage.replace('1.29.0', '1.29.1');
+    world.injector.behave({ answer: () => undefined });
+    await world.upgrade(mended);
+    await world.tickLater();
+    await world.tickLater();
+    expect(world.restarts).toHaveLength(2);
+    await world.drive();
+
+    expect(world.imagesOf('web')).toEqual([mended]);
+  });
+
+  function disruptionsAllowed(): number | undefined {
+    return world.get(podDisruptionBudgets, 'web', 'shop')?.status?.disruptionsAllowed;
+  }
 });
 
 describe('an istiod of which one replica lags', () => {

@@ -23,7 +23,10 @@ export interface Surroundings {
 const gateMs = 15_000;
 const aMinuteMs = 60_000;
 
-/** Why a workload that should be restarted has to wait. Undefined: go. */
+/**
+ * Why a workload that should be restarted has to wait. Undefined: go. One that our own restart has broken neither has to
+ * be healthy nor within a budget that its broken pods use up: they go first, and its healthy ones as its strategy says.
+ */
 export function waitOf(
   workload: Workload,
   wishes: Wishes,
@@ -35,7 +38,7 @@ export function waitOf(
     (surroundings.isHealing ? undefined : health(workload, config, now)) ??
     window(wishes, now) ??
     freeze(surroundings) ??
-    disruption(workload, surroundings, config, now) ??
+    (surroundings.isHealing ? undefined : disruption(workload, surroundings, config, now)) ??
     (surroundings.isIstiodReady ? undefined : { code: 'IstiodNotReady', until: now + gateMs })
   );
 }
