@@ -33,8 +33,13 @@ export default defineFunction<Config>({
   loops: [readiness],
   ready: problemOf,
   permissions,
-  objects: ({ RESTART_ANNOTATION }, { namespace }) =>
-    confinement({ namespace, restartAnnotation: RESTART_ANNOTATION, bookkeeping: Object.values(bookkeeping) }),
+  objects: ({ RESTART_ANNOTATION, PROBE_MODE }, { namespace }) =>
+    confinement({
+      namespace,
+      restartAnnotation: RESTART_ANNOTATION,
+      bookkeeping: Object.values(bookkeeping),
+      rehearsesPods: PROBE_MODE === 'dryRun',
+    }),
   // A scan reads much at once: threads that each keep memory of their own cost it a tenth of its CPU. It seldom starts.
   scaling: { minScale: 1, cpu: '50m', memory: '256Mi', mallocArenas: 1 },
   timeoutSeconds,

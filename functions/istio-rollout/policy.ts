@@ -8,6 +8,8 @@ export interface Confinement {
   readonly restartAnnotation: string;
   /** Annotations of the workload itself that hold our bookkeeping. */
   readonly bookkeeping: readonly string[];
+  /** It asks the API server what would be injected, which takes the right to create pods. */
+  readonly rehearsesPods: boolean;
 }
 
 const name = 'istio-rollout';
@@ -18,36 +20,54 @@ const templateGeneration = 'deprecated.daemonset.template.generation';
 
 /**
  * RBAC can say which kinds an account may patch, but not which fields. This policy adds that: whatever the function or a
- * thief of its token sends, the API server lets it restart workloads and nothing else.
+ * thief of its token sends, the API server lets it restart workloads and nothing else. A pod that it may create for
+ * a question, with any image and account, it may not keep.
  */
 export function confinement(given: Confinement): readonly Manifest[] {
-  const metadata = { name: clusterName(name), labels: labelsOf(name, 'events') };
-  const binding = { policyName: metadata.name, validationActions: ['Deny'] };
   return [
-    { apiVersion: api, kind: 'ValidatingAdmissionPolicy', metadata, spec: policyOf(given) },
+    ...bound(clusterName(name), { ...attentionTo(given, updates), ...restartsAlone(given) }),
+    ...(given.rehearsesPods
+      ? bound(`${clusterName(name)}-pods`, { ...attentionTo(given, [podCreation]), ...rehearsalsAlone })
+      : []),
+  ];
+}
+
+/** A policy, and that it holds everywhere. */
+function bound(policyName: string, spec: object): readonly Manifest[] {
+  const metadata = { name: policyName, labels: labelsOf(name, 'events') };
+  const binding = { policyName, validationActions: ['Deny'] };
+  return [
+    { apiVersion: api, kind: 'ValidatingAdmissionPolicy', metadata, spec },
     { apiVersion: api, kind: 'ValidatingAdmissionPolicyBinding', metadata, spec: binding },
   ];
 }
 
-function policyOf(given: Confinement): object {
-  const account = `system:serviceaccount:${given.namespace}:${name}`;
+const updates = [
+  writesOf('UPDATE', 'apps', ['deployments', 'statefulsets', 'daemonsets']),
+  writesOf('UPDATE', 'argoproj.io', ['rollouts']),
+];
+const podCreation = writesOf('CREATE', '', ['pods']);
+
+function writesOf(operation: 'CREATE' | 'UPDATE', group: string, resources: readonly string[]): object {
+  return { apiGroups: [group], apiVersions: ['*'], operations: [operation], resources };
+}
+
+function attentionTo({ namespace }: Confinement, resourceRules: readonly object[]): object {
+  const account = `system:serviceaccount:${namespace}:${name}`;
   return {
     failurePolicy: 'Fail',
-    matchConstraints: {
-      resourceRules: [
-        updatesOf('apps', ['deployments', 'statefulsets', 'daemonsets']),
-        updatesOf('argoproj.io', ['rollouts']),
-      ],
-    },
+    matchConstraints: { resourceRules },
     matchConditions: [{ name: 'its-account', expression: `request.userInfo.username == ${literal(account)}` }],
-    variables: variablesOf(given),
-    validations: validationsOf(given),
   };
 }
 
-function updatesOf(group: string, resources: readonly string[]): object {
-  return { apiGroups: [group], apiVersions: ['*'], operations: ['UPDATE'], resources };
+function restartsAlone(given: Confinement): object {
+  return { variables: variablesOf(given), validations: validationsOf(given) };
 }
+
+const rehearsalsAlone = {
+  validations: [validation('has(request.dryRun) && request.dryRun', 'it may create pods in a dry run alone')],
+};
 
 /** Of a Rollout only `restartAt` is ours, of the others the annotation in the template. */
 function variablesOf({ restartAnnotation, bookkeeping }: Confinement): object[] {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bookkeeping } from '../../functions/istio-rollout/names.ts';
+import type { Environment } from '../../lib/function/config.ts';
 import { createClient, type Client, type Method, type Reply } from '../contract/api/client.ts';
 import { expectCode } from '../contract/api/scratch.ts';
 import { startCluster, type Cluster } from './cluster.ts';
@@ -45,11 +46,7 @@ describe('the shipped policy on the real API server', () => {
     await applyManifest(client, rolloutDefinition);
     await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'istio-system' } });
     await installRights(cluster, shipped);
-    for (const manifest of installationOf(shipped.definition)) {
-      if (manifest.kind.startsWith('ValidatingAdmissionPolicy')) {
-        await applyManifest(client, manifest);
-      }
-    }
+    await installPolicy(client);
     await waitUntil('the CRD is served', async () => (await call('GET', pathOf['rollouts'])).code === 200);
     for (const plural of Object.keys(pathOf)) {
       expectCode(201, await call('POST', pathOf[plural], { ...workload, ...headOf(plural) }));
@@ -216,6 +213,80 @@ describe('the shipped policy on the real API server', () => {
     expect(patched.code).toBe(200);
   });
 });
+
+describe('the shipped policy where the API server is asked what it would inject', () => {
+  const path = '/api/v1/namespaces/default/pods';
+  const pod = { metadata: { generateName: 'web-' }, spec: template.spec };
+  let cluster: Cluster | undefined;
+  let client: Client | undefined;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    client = createClient(cluster.access);
+    const settings = { PROBE_MODE: 'dryRun' };
+    await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'istio-system' } });
+    await installRights(cluster, shipped, settings);
+    await installPolicy(client, settings);
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'default' } };
+    await applyManifest(client, account); // nobody else makes it here, and without it there are no pods
+    expectCode(201, await client.call('POST', pathOf['deployments'] ?? '', { body: workload }));
+    await waitUntil('its policies are in force', async () =>
+      [await create(asShipped), await patch({ spec: { replicas: 9 } })].every(({ code }) => code === 403),
+    );
+  });
+  afterAll(async () => {
+    client?.close();
+    await cluster?.stop();
+  });
+
+  function api(): Client {
+    if (client === undefined) {
+      throw new Error('the cluster is not up yet');
+    }
+    return client;
+  }
+
+  function create(headers: Readonly<Record<string, string>>, query: { readonly dryRun?: string } = {}): Promise<Reply> {
+    return api().call('POST', path, { body: pod, headers, query });
+  }
+
+  function patch(body: object): Promise<Reply> {
+    const headers = { ...asAccount, 'content-type': 'application/merge-patch+json' };
+    return api().call('PATCH', `${pathOf['deployments'] ?? ''}/web`, { body, headers, query: { dryRun: 'All' } });
+  }
+
+  it('lets it ask', async () => {
+    expect(await create(asShipped, { dryRun: 'All' })).toMatchObject({ code: 201 });
+  });
+
+  it.each([
+    { rights: 'the rights that it ships with', headers: asShipped },
+    { rights: 'every right', headers: asAccount },
+  ])('lets it create no pod with $rights', async ({ headers }) => {
+    const { code, body } = await create(headers);
+
+    expect([code, body.message]).toEqual([403, expect.stringContaining('istio-rollout is confined')]);
+  });
+
+  it('lets others create pods', async () => {
+    expect((await create({})).code).toBe(201);
+  });
+
+  it('confines what it changes of workloads as ever', async () => {
+    const refused = await patch({ spec: { replicas: 9 } });
+    const passed = await patch({ spec: { template: { metadata: { annotations: { [restart]: at } } } } });
+
+    expect([refused.code, passed.code]).toEqual([403, 200]);
+  });
+});
+
+async function installPolicy(client: Client, environment: Environment = {}): Promise<void> {
+  for (const manifest of installationOf(shipped.definition, environment)) {
+    if (manifest.kind.startsWith('ValidatingAdmissionPolicy')) {
+      await applyManifest(client, manifest);
+    }
+  }
+}
 
 function headOf(plural: string): object {
   return plural === 'rollouts' ? { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout' } : {};
