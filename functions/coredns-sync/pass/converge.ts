@@ -14,6 +14,7 @@ import { integrationOptions, type Policy } from '../policy.ts';
 import type { SourceRecords } from '../state/record.ts';
 import type { Host } from '../rule.ts';
 import { isNewer, type Shard } from '../shard/shard.ts';
+import { logIllegible } from '../sources/illegible.ts';
 import { knownFrom } from '../sources/known.ts';
 import { listAll, type Listed, type Unread } from '../sources/list.ts';
 import { reachOf, readState, type Conditions } from '../state/state.ts';
@@ -46,6 +47,7 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
   }
   const records = recordsOf(buckets);
   const listed = await listAll(kube, policy, knownFrom(records, before));
+  logIllegible(context, listed.illegible);
   refuseHalfKnowledge(shards, listed, records);
   const now = kube.serverTime() ?? context.now();
   const decision = decide({ policy, state, facts, shards: [...shards.values()], records, listed, now });
@@ -79,7 +81,7 @@ function blockedBy(shards: readonly Shard[], dns: Dns, policy: Policy): Conditio
 /** Where a part of the sources can't be read, its claims are those of the shards: a shard without them would lose hosts. */
 function refuseHalfKnowledge(
   shards: ReadonlyMap<number, Shard>,
-  { unread, resourceVersion }: Listed,
+  { unread, illegible, resourceVersion }: Listed,
   records: SourceRecords,
 ): void {
   // A kind that is not served and of which nothing is recorded has no claims that could be lost.
@@ -88,6 +90,10 @@ function refuseHalfKnowledge(
   const lost = [...shards.values()].find(({ object, claims }) => object !== undefined && claims === undefined);
   if (part !== undefined && lost !== undefined) {
     throw unreadable(part);
+  }
+  const odd = illegible.find(({ source }) => records.has(source));
+  if (odd !== undefined && lost !== undefined) {
+    throw new Failure('unavailable', `make sense of ${odd.source}`, { cause: odd.error });
   }
   const newer = [...shards.values()].find(({ object }) => observedVersion(object) > Number(resourceVersion));
   if (newer !== undefined && resourceVersion !== '0') {

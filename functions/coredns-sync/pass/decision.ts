@@ -10,6 +10,7 @@ import type { Files } from '../render/render.ts';
 import { compareBytes, hostKey } from '../rule.ts';
 import { planShards, type ShardPlan } from '../shard/plan.ts';
 import { bytesOf, rulesIn, type Shard } from '../shard/shard.ts';
+import { mostNamed } from '../sources/illegible.ts';
 import type { Listed, Unread } from '../sources/list.ts';
 import type { Conditions, Layout, State, Summary } from '../state/state.ts';
 
@@ -48,13 +49,17 @@ const fewHosts = 10;
 export function decide(seen: Seen): Decision {
   const { policy, listed, shards } = seen;
   const before = shards.flatMap(({ claims = [] }) => claims);
-  const kept = before.filter(({ source }) => isUnread(source, listed.unread));
+  const odd = new Set(listed.illegible.map(({ source }) => source));
+  function staysAsItWas({ source }: { readonly source: string }): boolean {
+    return odd.has(source) || isUnread(source, listed.unread);
+  }
+  const kept = before.filter(staysAsItWas);
   const wanted = [...listed.wanted.flatMap(({ claims }) => claims), ...kept];
   const brake = removalBrake(seen, new Set(wanted.map(hostKey)));
   const claims = brake.holds ? withMissing(wanted, before) : wanted;
   const records = [
     ...listed.wanted.flatMap(({ record }) => (record === undefined ? [] : [record])),
-    ...[...seen.records.values()].filter(({ source }) => isUnread(source, listed.unread)),
+    ...[...seen.records.values()].filter(staysAsItWas),
   ];
   const layout = layoutFor(seen, claims, records);
   const plans = planShards(shards, claims, { policy, known: { layout, facts: seen.facts } });
@@ -163,16 +168,25 @@ function layoutFor({ policy, facts, state }: Seen, claims: readonly Claim[], rec
   };
 }
 
-function unreadConditions({ unread, gone }: Listed): Conditions {
+function unreadConditions({ unread, gone, illegible }: Listed): Conditions {
   const parts = [
     ...gone.map(({ kind, failure }) => ['KindAbsent', `${kind}: ${failure.message}`] as const),
     ...unread.map(
       ({ kind, namespace = 'all namespaces', failure, because }) =>
         [unreadTypes[because], `${kind} in ${namespace}: ${failure.message}`] as const,
     ),
+    ...illegible
+      .slice(0, mostNamed)
+      .map(({ source, error }) => ['Unreadable', `${source}: ${errorName(error)}`] as const),
+    ...(illegible.length > mostNamed ? [['Unreadable', `${illegible.length - mostNamed} objects more`] as const] : []),
   ];
   const messages = Map.groupBy(parts, ([type]) => type);
   return Object.fromEntries([...messages].map(([type, same]) => [type, same.map(([, text]) => text).join('; ')]));
+}
+
+/** What it says may quote the object. */
+function errorName(error: unknown): string {
+  return error instanceof Error ? error.name : 'unexpected error';
 }
 
 const unreadTypes: Readonly<Record<Unread['because'], string>> = {

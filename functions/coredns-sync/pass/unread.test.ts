@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { kubeconfigAccess, type Access } from '../../../lib/kube/access.ts';
 import { customResourceDefinitions } from '../../../lib/kube/resource.ts';
+import type { KubeObject } from '../../../lib/kube/wire.ts';
 import { kubeconfigFor } from '../../../lib/sandbox/requests/kubeconfig.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { createRoute, installKinds, serveOnlyAs, versionOf } from '../../../test/coredns-sync/kinds.ts';
@@ -71,6 +72,50 @@ describe('sources that can not be read', () => {
     expect(status).toBe(204);
     expect(lines()).toEqual([lineOf('a.example.com'), lineOf('new.example.com')]);
     expect(conditions()).toMatchObject({ Forbidden: expect.stringContaining('Ingress in a') });
+  });
+
+  describe('because of one object of somebody who may write anything', () => {
+    beforeEach(async () => {
+      const { tick, sandbox } = await open({ INGRESSROUTE_TARGET_CNAME: target });
+      await installKinds(sandbox);
+      await tick(); // the kinds are served a moment after they are defined
+    });
+
+    function routeOf(name: string, match: unknown): Promise<KubeObject> {
+      const object = { metadata: { name, namespace: 'shop' }, spec: { routes: [{ match }] } };
+      return createRoute(world.sandbox, 'IngressRoute', object);
+    }
+
+    it('all others are served when a rule nests deeper than anybody can read', async () => {
+      const { ingress, tick, lines, conditions } = world;
+      await ingress('web', ['web.example.com']);
+      await routeOf('deep', `${'('.repeat(3_000)}Host(\`deep.example.com\`)${')'.repeat(3_000)}`);
+      await routeOf('denied', `${'!'.repeat(30_000)}Host(\`denied.example.com\`)`);
+      await routeOf('plain', 'Host(`plain.example.com`)');
+
+      expect(await tick()).toBe(204);
+      expect(lines()).toEqual([lineOf('plain.example.com'), lineOf('web.example.com')]);
+      expect(conditions()).not.toHaveProperty('Unreadable');
+    });
+
+    it('all others are served when it has a shape that nobody foresaw, and what it had before stays', async () => {
+      const { tick, tell, lines, conditions, sandbox } = world;
+      const was = await routeOf('odd', 'Host(`odd.example.com`)');
+      await tick();
+      const kind = { group: 'traefik.io', plural: 'ingressroutes' };
+      await sandbox.api.update(kind, { ...was, spec: { routes: [{ match: 5 }] } } as KubeObject);
+      await routeOf('plain', 'Host(`plain.example.com`)');
+
+      expect(await tell('update', 'odd', route)).toBe(204);
+      expect(lines()).toEqual([lineOf('odd.example.com')]);
+      expect(await tick()).toBe(204);
+      expect(lines()).toEqual([lineOf('odd.example.com'), lineOf('plain.example.com')]);
+      expect(conditions()).toMatchObject({ Unreadable: 'IngressRoute/shop/odd: TypeError' });
+      await sandbox.api.remove(kind, { name: 'odd', namespace: 'shop' });
+      await tick();
+      expect(lines()).toEqual([lineOf('plain.example.com')]);
+      expect(conditions()).not.toHaveProperty('Unreadable');
+    });
   });
 
   it('a kind that the cluster does not serve holds up nothing, not even the repair of an edit', async () => {

@@ -8,10 +8,11 @@ import { newest } from '../shard/shard.ts';
 import { isGone } from './definition.ts';
 import { gateways } from './gateway.ts';
 import { sourcesOf } from './index.ts';
+import { ifLegible, partsOf, type Illegible } from './illegible.ts';
 import { inPlaceOf, type Known } from './known.ts';
 import { isNamedInScope } from './scope.ts';
 import { emptyWorld, type Source, type World } from './source.ts';
-import { wantedBy, type Wanted } from './wanted.ts';
+import { sourceName, wantedBy, type Wanted } from './wanted.ts';
 
 /** What all objects ask for, as of one moment for each list. */
 export interface Listed {
@@ -22,6 +23,8 @@ export interface Listed {
   readonly unread: readonly Unread[];
   /** Kinds that nobody defines: nothing of them is left. */
   readonly gone: readonly Gone[];
+  /** Single objects that nobody can make sense of. */
+  readonly illegible: readonly Illegible[];
 }
 
 export interface Gone {
@@ -51,15 +54,17 @@ export async function listAll(kube: Kube, policy: Policy, known: Known): Promise
     const gone = await goneAmong(kube, source, listed);
     parts.push(...(gone === undefined ? listed : [{ gone }]));
   }
+  const { legible, illegible } = partsOf(parts.flatMap((part) => ('items' in part ? part.items : [])));
   return {
-    wanted: parts.flatMap((part) => ('items' in part ? part.items : [])),
+    wanted: legible,
+    illegible,
     resourceVersion: parts.reduce((last, part) => ('items' in part ? newest(last, part.resourceVersion) : last), '0'),
     unread: parts.flatMap((part) => ('unread' in part ? part.unread : [])),
     gone: parts.flatMap((part) => ('gone' in part ? part.gone : [])),
   };
 }
 
-type Read = Collection<Wanted> | { readonly unread: Unread };
+type Read = Collection<Wanted | Illegible> | { readonly unread: Unread };
 type Part = Read | { readonly gone: Gone };
 
 interface Listing {
@@ -109,14 +114,16 @@ async function goneAmong(kube: Kube, source: Source, parts: readonly Read[]): Pr
 async function read(
   kube: Kube,
   { source, namespace, policy, found: { world }, known }: Listing,
-): Promise<Collection<Wanted> | Failure> {
+): Promise<Collection<Wanted | Illegible> | Failure> {
   try {
     return await kube.pick(source.resource, { namespace, fields: { metadata, ...source.reads } }, (object) => {
       const { namespace: place = '', name = '' } = object.metadata ?? {};
-      const wanted = isNamedInScope(policy, source, place, name)
-        ? wantedBy(source, object, { policy, world })
+      return isNamedInScope(policy, source, place, name)
+        ? ifLegible(sourceName(source, { namespace: place, name }), () => {
+            const wanted = wantedBy(source, object, { policy, world });
+            return wanted.record === undefined ? undefined : inPlaceOf(wanted, known);
+          })
         : undefined;
-      return wanted?.record === undefined ? undefined : inPlaceOf(wanted, known);
     });
   } catch (error) {
     return knownFailure(error);

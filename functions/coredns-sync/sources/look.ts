@@ -7,6 +7,7 @@ import { orIfForbidden, orIfUnserved } from '../forbidden.ts';
 import type { Policy } from '../policy.ts';
 import { isGone } from './definition.ts';
 import { gateways } from './gateway.ts';
+import { ifLegible, partsOf, logIllegible, mostNamed, type Illegible } from './illegible.ts';
 import type { SourceRef } from './ref.ts';
 import { emptyWorld, type Needs, type World } from './source.ts';
 import { nothingWanted, wantedBy, type Wanted } from './wanted.ts';
@@ -20,20 +21,23 @@ export async function look(
   policy: Policy,
   refs: readonly SourceRef[],
 ): Promise<Looked> {
-  const found = (await Promise.all(refs.map((ref) => readObject(kube, ref, policy)))).flat();
+  const found = partsOf((await Promise.all(refs.map((ref) => readObject(kube, ref, policy)))).flat());
   const { world, isHidden } = await readWorld(
     kube,
-    found.map(({ needs }) => needs),
+    found.legible.map(({ needs }) => needs),
   );
-  const looked = new Map(
-    found
-      .filter(({ needs }) => !isHidden(needs))
-      .map(({ ref, object }) => [
-        ref.key,
-        object === undefined ? nothingWanted(ref.key) : wantedBy(ref.source, object, { policy, world }),
-      ]),
+  const seen = found.legible.filter(({ needs }) => !isHidden(needs));
+  const judged = partsOf(
+    seen.map(({ ref, object }) =>
+      object === undefined
+        ? nothingWanted(ref.key)
+        : ifLegible(ref.key, () => wantedBy(ref.source, object, { policy, world })),
+    ),
   );
-  const unseen = refs.filter(({ key }) => !looked.has(key));
+  const illegible = [...found.illegible, ...judged.illegible];
+  logIllegible({ log }, illegible);
+  const looked = new Map(judged.legible.map((wanted) => [wanted.source, wanted]));
+  const unseen = refs.filter(({ key }) => !looked.has(key) && !illegible.some(({ source }) => source === key));
   if (unseen.length > 0) {
     const objects = unseen.slice(0, mostNamed).map(({ key }) => key);
     log.warn(
@@ -44,9 +48,6 @@ export async function look(
   return looked;
 }
 
-/** So many objects are named in a log line; the rest is counted. */
-const mostNamed = 10;
-
 interface Found {
   readonly ref: SourceRef;
   /** Undefined when there is none. */
@@ -55,7 +56,7 @@ interface Found {
 }
 
 /** Nothing when we may not read it, or its kind is not served and yet defined: what it claimed stays. */
-async function readObject(kube: Kube, ref: SourceRef, policy: Policy): Promise<readonly Found[]> {
+async function readObject(kube: Kube, ref: SourceRef, policy: Policy): Promise<readonly (Found | Illegible)[]> {
   const { source, namespace, name } = ref;
   const object = await orIfForbidden('forbidden', () =>
     orIfUnserved('unserved', () => kube.getServed(source.resource, { namespace, name })),
@@ -65,7 +66,7 @@ async function readObject(kube: Kube, ref: SourceRef, policy: Policy): Promise<r
   }
   return object === undefined || object === 'unserved'
     ? [{ ref, object: undefined, needs: {} }]
-    : [{ ref, object, needs: needsOf(ref, object, policy) }];
+    : [ifLegible(ref.key, () => ({ ref, object, needs: needsOf(ref, object, policy) }))];
 }
 
 function needsOf({ source, namespace }: SourceRef, object: object, policy: Policy): Needs {

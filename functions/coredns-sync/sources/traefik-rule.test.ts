@@ -28,6 +28,17 @@ describe('the hosts of a Traefik rule', () => {
     expect(hostsOfRule(rule)).toEqual(hosts);
   });
 
+  it.each([
+    ['parentheses', '(', ')'],
+    ['negations', '!!', ''],
+    ['both', '!(!(', '))'],
+  ])('refuses a rule of so many %s that reading it would end the process', (_what, open, close) => {
+    for (const times of [3_000, 15_000]) {
+      expect(hostsOfRule(`${open.repeat(times)}Host(\`a.example\`)${close.repeat(times)}`)).toBeUndefined();
+    }
+    expect(hostsOfRule(`${open.repeat(20)}Host(\`a.example\`)${close.repeat(20)}`)).toEqual(['a.example']);
+  });
+
   it('takes any text without failing', () => {
     const piece = fc.constantFrom('Host', '(', ')', '`', '"', ',', '!', '&&', '||', 'a.b', ' ', '\\', '\n', 'é');
     fc.assert(

@@ -4,7 +4,7 @@
  */
 export function hostsOfRule(rule: string): readonly string[] | undefined {
   const tokens = tokenize(rule);
-  const parser = tokens === undefined ? undefined : parseAny({ tokens, at: 0, hosts: [], negated: false });
+  const parser = tokens === undefined ? undefined : parseAny({ tokens, at: 0, hosts: [], negated: false, depth: 0 });
   return parser?.at === tokens?.length ? parser?.hosts : undefined;
 }
 
@@ -16,10 +16,14 @@ interface Parser {
   readonly at: number;
   readonly hosts: readonly string[];
   readonly negated: boolean;
+  /** Parentheses and negations around what is read. */
+  readonly depth: number;
 }
 
 /** Longer rules are not looked at: a tenant's text must not keep us busy. */
 const longestRule = 65_536;
+/** Nor are deeper ones, which nobody writes by hand: each level is a call within a call. */
+const deepestRule = 100;
 const token = /\s*(?:(&&|\|\||[(),!])|([A-Za-z][A-Za-z0-9]*)|`([^`]*)`|"((?:[^"\\]|\\.)*)")/y;
 
 function tokenize(rule: string): readonly Token[] | undefined {
@@ -69,14 +73,16 @@ function parseChain(
 
 function parseUnary(parser: Parser): Parser | undefined {
   const kind = kindAt(parser);
-  if (kind === '!') {
-    const operand = parseUnary({ ...advance(parser), negated: !parser.negated });
-    return operand === undefined ? undefined : { ...operand, negated: parser.negated };
+  if (kind === 'name') {
+    return parseCall(parser);
   }
-  if (kind === '(') {
-    return expect(')', parseAny(advance(parser)));
+  const { negated, depth } = parser;
+  if ((kind !== '!' && kind !== '(') || depth === deepestRule) {
+    return undefined;
   }
-  return kind === 'name' ? parseCall(parser) : undefined;
+  const inner = { ...advance(parser), depth: depth + 1 };
+  const operand = kind === '!' ? parseUnary({ ...inner, negated: !negated }) : expect(')', parseAny(inner));
+  return operand === undefined ? undefined : { ...operand, negated, depth };
 }
 
 /** As Traefik spells each of its matchers. */

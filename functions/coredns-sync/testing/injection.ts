@@ -138,7 +138,7 @@ function decideOn(policy: Policy, wanted: readonly Wanted[]): Decision {
     facts: factsFor(policy),
     shards: [],
     records: new Map(),
-    listed: { wanted, resourceVersion: '1', unread: [], gone: [] },
+    listed: { wanted, resourceVersion: '1', unread: [], gone: [], illegible: [] },
     now: new Date(0),
   });
 }

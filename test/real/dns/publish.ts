@@ -42,7 +42,7 @@ function layoutOf(policy: Policy, facts: DnsFacts, claims: readonly Claim[]): La
     ...{ policy, facts, state: parseState(undefined), shards: [], records: new Map(), now: new Date(0) },
     listed: {
       ...{ wanted: wanted.map((each) => ({ ...each, record: undefined })), resourceVersion: '1' },
-      ...{ unread: [], gone: [] },
+      ...{ unread: [], gone: [], illegible: [] },
     },
   }).layout;
 }
