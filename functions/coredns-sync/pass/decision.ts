@@ -9,7 +9,7 @@ import { rulesDigest } from '../reload/reload.ts';
 import type { Files } from '../render/render.ts';
 import { compareBytes, hostKey } from '../rule.ts';
 import { planShards, type ShardPlan } from '../shard/plan.ts';
-import { bytesOf, rulesIn, type Shard } from '../shard/shard.ts';
+import { bytesOf, claimedHosts, rulesIn, type Shard } from '../shard/shard.ts';
 import { mostNamed } from '../sources/illegible.ts';
 import type { Listed, Unread } from '../sources/list.ts';
 import type { Conditions, Layout, State, Summary } from '../state/state.ts';
@@ -149,10 +149,17 @@ export function isMassRemoval(missing: number, served: number, { config }: Polic
   return many && !config.ALLOW_MASS_REMOVAL;
 }
 
-/** The hosts that a shard serves now; of one that we did not write, those of its exact rules. */
+/**
+ * The hosts that a shard serves now. Claims of other settings or of another release name them too, however the rules are
+ * written; of a shard without any, which we did not write, those of its exact rules.
+ */
 export function hostsIn(shard: Shard, policy: Policy): readonly string[] {
   if (shard.claims !== undefined) {
     return shard.claims.map(hostKey);
+  }
+  const claimed = claimedHosts(shard.object, shard.index, policy);
+  if (claimed.length > 0) {
+    return claimed;
   }
   return [...rulesIn(shard.object, shard.index, policy).matchAll(/^\s*rewrite name exact (\S+) \S+$/gm)].map(
     ([, host = '']) => host.replace(/\.$/, ''),

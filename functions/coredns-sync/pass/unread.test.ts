@@ -224,6 +224,30 @@ describe('sources that can not be read', () => {
   });
 });
 
+describe('settings that no host matches any more', () => {
+  it.each(['exact', 'grouped', 'template'])(
+    'CS-42 change nothing until a later pass agrees, where rules are written as %s',
+    async (RENDER_MODE) => {
+      const clock = turnedClock();
+      const { tick, lines, conditions, another } = await open({ RENDER_MODE }, { clock });
+      await fill(world, 50);
+      await tick();
+      const before = lines();
+      const mistaken = await another({ INGRESS_CLASS: 'ngnix' });
+      function tickOfMistaken(): Promise<unknown> {
+        return send(mistaken.url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+      }
+
+      await tickOfMistaken();
+      expect(lines()).toEqual(before);
+      expect(conditions()['MassRemoval']).toContain('50 of 50 hosts');
+      clock.turn(61_000);
+      await tickOfMistaken();
+      expect(lines()).toEqual([]);
+    },
+  );
+});
+
 describe('many hosts', () => {
   it('keeps the last good rules when they no longer fit', async () => {
     const { tick, sandbox, lines, conditions } = await open({ RENDER_MODE: 'exact' });
