@@ -23,8 +23,9 @@ export function outcomeEvents(
   if (about === undefined) {
     return [];
   }
-  const won = claims.filter((claim) => rivals.get(hostKey(claim))?.[0]?.source === source);
-  const lost = claims.filter((claim) => !won.includes(claim));
+  const { won = [], lost = [] } = Object.groupBy(claims, (claim) =>
+    rivals.get(hostKey(claim))?.[0]?.source === source ? 'won' : 'lost',
+  );
   const guarded = refused.filter(({ reason }) => reason === 'protected');
   const bad = refused.filter(({ reason }) => reason !== 'protected');
   const synced = { type: 'Normal', reason: 'HostSynced', what: 'resolves inside the cluster' } as const;

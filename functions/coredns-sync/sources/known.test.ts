@@ -35,6 +35,27 @@ describe('what is known of a listed object', () => {
     expect(found.record).toBe(before.records.get(source));
   });
 
+  it('costs as much as the object has hosts, not its square: one may have tens of thousands', () => {
+    let reads = 0;
+    function counted(index: number): Claim {
+      return {
+        ...claim(''),
+        get host() {
+          reads += 1;
+          return `host-${index}.example.com`;
+        },
+      };
+    }
+    const claims = Array.from({ length: 1000 }, (_, index) => counted(index));
+    const before = known(claims);
+    const listed = wanted(claims.toReversed());
+    const same = { ...listed, record: before.records.get(source) };
+    reads = 0;
+
+    expect(inPlaceOf(same, before).claims).toBe(before.claims.get(source));
+    expect(reads).toBeLessThan(10_000);
+  });
+
   it.each([
     ['the object has changed', known([claim('old.example.com')])],
     ['it ranks otherwise', known([claim('a.example.com', 1)])],

@@ -28,14 +28,13 @@ export function inPlaceOf(wanted: Wanted, known: Known): Wanted {
 
 /** A record may be older than the claims: who wrote those may have died before it came to the record. */
 function areSame(known: readonly Claim[], claims: readonly Claim[]): boolean {
-  return known.length === claims.length && claims.every((claim) => known.some((each) => isSame(each, claim)));
+  if (known.length !== claims.length) {
+    return false;
+  }
+  const byHost = new Map(known.map((claim) => [hostKey(claim), claim]));
+  return claims.every((claim) => ranksAs(claim, byHost.get(hostKey(claim))));
 }
 
-function isSame(left: Claim, right: Claim): boolean {
-  return (
-    hostKey(left) === hostKey(right) &&
-    left.mapping === right.mapping &&
-    left.priority === right.priority &&
-    left.created === right.created
-  );
+function ranksAs({ mapping, priority, created }: Claim, other: Claim | undefined): boolean {
+  return other?.mapping === mapping && other.priority === priority && other.created === created;
 }
