@@ -27,6 +27,14 @@ export function imports(
   return imports.some(({ argument }) => isOwn(argument, own) || (own.paths.length > 0 && covers(argument, own)));
 }
 
+/** Does the block import any of our files? Then it has our rules, whether it should or not. */
+export function importsSome({ imports }: Pick<ServerBlock, 'imports'>, { paths }: Pick<OwnImport, 'paths'>): boolean {
+  return imports.some(({ argument }) => {
+    const pattern = resolvePath(argument.text, argument.file);
+    return paths.some((path) => globMatches(pattern, path));
+  });
+}
+
 /**
  * Adds our import to the wanted blocks that lack it and leaves one where there were several; every other byte stays. Throws
  * when the text can't be read, or when the edit would not do just that.

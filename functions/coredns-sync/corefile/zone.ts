@@ -34,11 +34,12 @@ export function servingPort({ blocks }: Configuration): number | undefined {
 
 /** Must the block answer for any of the hosts? The root always; another zone when a host is within it or covers it. */
 export function concerns(block: ServerBlock, hosts: readonly Host[]): boolean {
-  return zonesOf(block).some(
-    ({ zone }) =>
-      zone === '' ||
-      hosts.some(({ host, match }) => isWithin(host, zone) || (match !== 'exact' && isWithin(zone, host))),
-  );
+  return zonesOf(block).some(({ zone }) => zone === '' || hosts.some((host) => meets(host, zone)));
+}
+
+/** Is the host within the zone, or does it cover the zone? */
+export function meets({ host, match }: Host, zone: string): boolean {
+  return isWithin(host, zone) || (match !== 'exact' && isWithin(zone, host));
 }
 
 /**

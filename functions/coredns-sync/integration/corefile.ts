@@ -12,7 +12,7 @@ import {
 } from '../corefile/parse.ts';
 import { concerns, resolves, servingPort, zonesOf } from '../corefile/zone.ts';
 import { shardKey } from '../render/render.ts';
-import type { Host } from '../rule.ts';
+import { compareBytes, type Host } from '../rule.ts';
 import { customDirectory, knownFiles } from './detect.ts';
 import type { DnsCondition, DnsObjects, IntegrationOptions } from './types.ts';
 
@@ -23,8 +23,12 @@ export interface Reading {
   readonly configuration: Configuration;
   /** Is this one of the blocks that must import our rules? Asked of the blocks of this and of an edited text. */
   readonly wanted: (block: ServerBlock) => boolean;
-  /** A wanted block can't resolve a target by itself. */
+  /** Can the block resolve every target by itself? */
+  readonly isAble: (block: ServerBlock) => boolean;
+  /** A block that must answer our hosts is not able to. */
   readonly redispatch: boolean;
+  /** Zones with a block of their own that none of our hosts concerns. */
+  readonly idle: readonly string[];
   /** CoreDNS imports files that may hold anything: nobody showed them to us. */
   readonly unseen: boolean;
 }
@@ -91,19 +95,25 @@ function select(
   configuration: Configuration,
   { targets, clusterDomain, renderMode }: IntegrationOptions,
   hosts: readonly Host[],
-): Pick<Reading, 'wanted' | 'redispatch'> {
+): Pick<Reading, 'wanted' | 'isAble' | 'redispatch' | 'idle'> {
   function isAble(block: ServerBlock): boolean {
     return targets.every((target) => resolves(block, target, clusterDomain));
   }
   const port = servingPort(configuration);
-  function isConcerned(block: ServerBlock): boolean {
+  function isEligible(block: ServerBlock): boolean {
     // Blocks of imported files are not ours to edit: they must neither get an import nor decide where rules are kept.
     const isHere = block.keys[0]?.file === corefilePath;
-    return isHere && zonesOf(block).some((key) => key.port === port) && concerns(block, hosts);
+    return isHere && zonesOf(block).some((key) => key.port === port);
+  }
+  function isConcerned(block: ServerBlock): boolean {
+    return isEligible(block) && concerns(block, hosts);
   }
   const rewrites = renderMode === 'exact' || renderMode === 'grouped';
+  const idle = configuration.blocks.filter((block) => isEligible(block) && !concerns(block, hosts));
   return {
     wanted: (block) => isConcerned(block) && (!rewrites || isAble(block)),
+    isAble,
     redispatch: configuration.blocks.filter(isConcerned).some((block) => !isAble(block)),
+    idle: [...new Set(idle.flatMap(zonesOf).map(({ zone }) => zone))].sort(compareBytes),
   };
 }

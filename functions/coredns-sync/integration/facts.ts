@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { imports } from '../corefile/import.ts';
+import { imports, importsSome } from '../corefile/import.ts';
 import { hasInline } from '../corefile/inline.ts';
 import type { ServerBlock } from '../corefile/parse.ts';
 import { importsBlocks, observeBlocks } from './blocks.ts';
@@ -20,17 +20,37 @@ export function factsOf(
   const served = byImport && mount?.mount === true;
   const placement = placementOf(blocks, observed, options, served);
   const ownBlocks = observeBlocks(reading, observed, options);
-  const occupied = reading.unseen ? contested : occupiedIn(blocks);
+  const having = reading.configuration.blocks.filter(
+    (block) => reading.wanted(block) || hasRules(block, placement, observed, options),
+  );
+  const occupied = reading.unseen ? contested : occupiedIn(having);
   return {
     ...blindFacts(observed, mount, options),
     ...(occupied.length === 0 ? {} : { occupied }),
     ...(ownBlocks === undefined ? {} : { blocks: ownBlocks }),
     mode: modeOf(placement, options),
     placement,
-    redispatch: reading.redispatch,
+    redispatch: reading.redispatch || having.some((block) => !reading.isAble(block)),
+    ...(reading.idle.length === 0 ? {} : { idle: reading.idle }),
     imported:
       placement.kind === 'own' ? byImport : blocks.length > 0 && isPlaced(placement, reading, observed, options),
   };
+}
+
+/**
+ * Does the block have our rules, be it that its last host is gone or that somebody imported them everywhere? Imports stay, so
+ * rules must suit it before its next host comes. Rules inside the Corefile are put into the wanted blocks anew each time.
+ */
+function hasRules(
+  block: ServerBlock,
+  placement: Placement,
+  { deployment }: DnsObjects,
+  options: IntegrationOptions,
+): boolean {
+  const directory = customDirectory(deployment);
+  const byCustom =
+    placement.kind === 'custom' && directory !== undefined && customKey(block, directory) === placement.key;
+  return byCustom || importsSome(block, ownImport(options));
 }
 
 function importsRules(blocks: readonly ServerBlock[], reading: Reading, options: IntegrationOptions): boolean {

@@ -58,8 +58,10 @@ export interface DnsFacts {
   readonly placement: Placement;
   /** From the image tag of the Deployment, as `1.14.7`; undefined when the tag says nothing. */
   readonly version?: string;
-  /** A block that must answer our hosts can't resolve a target by itself: only a CNAME that is looked up anew works there. */
+  /** A block that has our rules can't resolve a target by itself: only a CNAME that is looked up anew works there. */
   readonly redispatch: boolean;
+  /** Zones with a block of their own and without a host: what the first one needs there, only a full pass finds out. */
+  readonly idle?: readonly string[];
   readonly imported: boolean;
   readonly volume: boolean;
   readonly mount: boolean;

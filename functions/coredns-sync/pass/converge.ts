@@ -39,16 +39,17 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
   const shards = await readShards(context, policy, upTo(reach.shards));
   const buckets = await readBuckets(context, upTo(reach.buckets));
   const before = [...shards.values()].flatMap(({ claims = [] }) => claims);
-  const { facts } = planIntegration(dns.objects, integrationOptions(policy), before);
   const blocked = blockedBy([...shards.values()], dns, policy);
   if (blocked !== undefined) {
     const news = await conclude(context, state, { conditions: blocked, wrote: false });
-    return { hosts: before, facts, news };
+    return { hosts: before, facts: factsFor(dns, policy, before), news };
   }
   const records = recordsOf(buckets);
   const listed = await listAll(kube, policy, knownFrom(records, before));
   logIllegible(context, listed.illegible);
   refuseHalfKnowledge(shards, listed, records);
+  // Rules must suit the blocks of hosts that go, which are still asked for, and of those that come.
+  const facts = factsFor(dns, policy, [...before, ...listed.wanted.flatMap(({ claims }) => claims)]);
   const now = kube.serverTime() ?? context.now();
   const decision = decide({ policy, state, facts, shards: [...shards.values()], records, listed, now });
   const pass = { state, facts, shards, buckets, records, listed, decision };
@@ -61,6 +62,10 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
     throw unreadable(failed);
   }
   return { hosts: decision.claims, facts, news };
+}
+
+function factsFor({ objects }: Dns, policy: Policy, hosts: readonly Host[]): DnsFacts {
+  return planIntegration(objects, integrationOptions(policy), hosts).facts;
 }
 
 /** Somebody else's ConfigMap, one of a release that knows more than we do, or a Corefile that rules would break. */

@@ -108,7 +108,7 @@ async function apply(context: Context<Config>, policy: Policy, work: Work): Prom
   }
   const known = { layout, facts: state.facts };
   const plan = replaceClaims(shards.values(), wanted, { policy, known });
-  return plan === 'crowded' ? 'rebuild' : write(context, policy, { ...work, known, looked: again, wanted, plan });
+  return plan === 'rebuild' ? plan : write(context, policy, { ...work, known, looked: again, wanted, plan });
 }
 
 interface Writing extends Work {

@@ -1,4 +1,5 @@
 import type { Claim } from '../claim.ts';
+import { meets } from '../corefile/zone.ts';
 import { isCrowded, mostShardBytes, shardLimit } from './limit.ts';
 import type { Known } from '../state/memory.ts';
 import type { Policy } from '../policy.ts';
@@ -45,30 +46,34 @@ export function planShards(shards: readonly Shard[], claims: readonly Claim[], b
   });
 }
 
-/** Shards with the claims of some objects replaced. `crowded`: they no longer fit, and there is room in more ConfigMaps. */
+/**
+ * Shards with the claims of some objects replaced. `rebuild`: they no longer fit, and there is room in more ConfigMaps, or a
+ * block of the Corefile gets its first host, for which it may lack the import and the rules the right form.
+ */
 export function replaceClaims(
   shards: Iterable<Shard>,
   changed: readonly Wanted[],
   basis: Basis,
-): readonly ShardPlan[] | 'crowded' {
+): readonly ShardPlan[] | 'rebuild' {
   const { policy, known } = basis;
-  const { layout } = known;
+  const { layout, facts } = known;
+  const claimed = changed.flatMap(({ claims }) => claims);
+  if (facts?.idle?.some((zone) => claimed.some((claim) => meets(claim, zone))) === true) {
+    return 'rebuild';
+  }
   const mayGrow = layout.shards < shardLimit(policy, known);
   const sources = new Set(changed.map(({ source }) => source));
-  const added = Map.groupBy(
-    changed.flatMap(({ claims }) => claims),
-    (claim) => shardOf(hostKey(claim), layout.shards),
-  );
+  const added = Map.groupBy(claimed, (claim) => shardOf(hostKey(claim), layout.shards));
   const plans: ShardPlan[] = [];
   for (const shard of shards) {
     const kept = (shard.claims ?? []).filter(({ source }) => !sources.has(source));
     const claims = [...kept, ...(added.get(shard.index) ?? [])];
     const plan = planShard(shard, claims, basis);
     if (mayGrow && isCrowded(policy, known, { shards: layout.shards, claims })) {
-      return 'crowded';
+      return 'rebuild';
     }
     if (bytesOf(plan.content) > mostShardBytes) {
-      return 'crowded';
+      return 'rebuild';
     }
     plans.push(plan);
   }
