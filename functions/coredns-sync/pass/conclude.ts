@@ -49,7 +49,9 @@ export async function conclude(
   const rides = wrote || differing(state, changes).length > 0;
   await writeState(context, state, rides ? { ...changes, summary } : changes);
   showConditions(context, before.conditions, merged);
-  startFrom(memoryOf(context), obstructed(merged) ? undefined : layout);
+  const memory = memoryOf(context);
+  memory.obstructed = obstructed(merged);
+  startFrom(memory, memory.obstructed ? undefined : layout);
   return rides ? undefined : newsIn(state, summary);
 }
 

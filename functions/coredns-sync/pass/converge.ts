@@ -13,7 +13,7 @@ import { decide } from './decision.ts';
 import { integrationOptions, type Policy } from '../policy.ts';
 import type { SourceRecords } from '../state/record.ts';
 import type { Host } from '../rule.ts';
-import { isNewer, type Shard } from '../shard/shard.ts';
+import { isForeign, isNewer, type Shard } from '../shard/shard.ts';
 import { logIllegible } from '../sources/illegible.ts';
 import { knownFrom } from '../sources/known.ts';
 import { listAll, type Listed, type Unread } from '../sources/list.ts';
@@ -36,10 +36,14 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
   const { kube } = context;
   const state = await readState(context);
   const reach = reachOf(state);
-  const shards = await readShards(context, policy, upTo(reach.shards));
+  const first = await readShards(context, policy, [0]);
+  // Without a state that says where rules are, they may be in many places: none is asked for while none may be written.
+  const early = state.known ? undefined : blockedBy([...first.values()], dns, policy);
+  const others = early === undefined ? upTo(reach.shards).slice(1) : [];
+  const shards = new Map([...first, ...(await readShards(context, policy, others))]);
   const buckets = await readBuckets(context, upTo(reach.buckets));
   const before = [...shards.values()].flatMap(({ claims = [] }) => claims);
-  const blocked = blockedBy([...shards.values()], dns, policy);
+  const blocked = early ?? blockedBy([...shards.values()], dns, policy);
   if (blocked !== undefined) {
     const news = await conclude(context, state, { conditions: blocked, wrote: false });
     return { hosts: before, facts: factsFor(dns, policy, before), news };
@@ -70,9 +74,8 @@ function factsFor({ objects }: Dns, policy: Policy, hosts: readonly Host[]): Dns
 
 /** Somebody else's ConfigMap, one of a release that knows more than we do, or a Corefile that rules would break. */
 function blockedBy(shards: readonly Shard[], dns: Dns, policy: Policy): Conditions | undefined {
-  const { config } = policy;
-  const foreign = shards.find(({ owner }) => owner === 'other');
-  if (foreign !== undefined && !config.ADOPT) {
+  const foreign = shards.find((shard) => isForeign(shard, policy));
+  if (foreign !== undefined) {
     const name = foreign.object?.metadata?.name ?? '';
     return { Conflict: `ConfigMap ${name} belongs to another manager or instance; ADOPT=true takes it over` };
   }

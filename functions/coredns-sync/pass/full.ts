@@ -11,7 +11,7 @@ import { countPass } from '../metrics.ts';
 import { policyOf, type Policy } from '../policy.ts';
 import { reportPreview } from './preview.ts';
 import { startingOver } from './retry.ts';
-import { readState } from '../state/state.ts';
+import { obstructed, readState } from '../state/state.ts';
 import { readShards, upTo } from '../state/store.ts';
 import { verifyReload } from '../reload/verify.ts';
 
@@ -60,7 +60,7 @@ export async function checkDns(context: Context<Config>, _wake: Wake): Promise<v
     const state = await readState(context);
     const shards = await readShards(context, policy, upTo(state.layout.shards));
     const untrusted = [...shards.values()].some(({ claims }) => claims === undefined);
-    if (state.cleaning || !state.known || untrusted) {
+    if (state.cleaning || !state.known || untrusted || obstructed(state.conditions)) {
       await fullPass(context, policy);
       return;
     }

@@ -18,8 +18,11 @@ import { blocked, obstructed, readState, type Layout, type ReadState } from '../
 import { readBuckets, readShards, upTo } from '../state/store.ts';
 import { tell } from './tell.ts';
 
-/** `rebuild`: the index can't be trusted, look at everything. A number: the rules may be written in so many milliseconds. */
-export type Progress = 'done' | 'rebuild' | number;
+/**
+ * `rebuild`: the index can't be trusted, look at everything. `obstructed`: the same, and it was looked at to no avail. A
+ * number: the rules may be written in so many milliseconds.
+ */
+export type Progress = 'done' | 'rebuild' | 'obstructed' | number;
 
 /**
  * Brings the rules up to date with some objects at the cost of those objects. Reads the index and the objects, then the
@@ -32,9 +35,9 @@ export async function increment(
   refs: readonly SourceRef[],
   { force = false } = {},
 ): Promise<Progress> {
-  const start = await startOf(context);
-  if (start === undefined) {
-    return 'rebuild';
+  const start = await startOf(context, force);
+  if (typeof start === 'string') {
+    return start;
   }
   const { buckets: count } = start.layout;
   const [buckets, looked] = await Promise.all([
@@ -162,20 +165,25 @@ async function writeRecords(context: Context<Config>, { known, buckets, wanted }
   countWrites(context, 'index', steps.length);
 }
 
-/** From memory, else from the state. Undefined where a full pass must come first: nothing is there, or a process died owing. */
-async function startOf(context: Context<Config>): Promise<Start | undefined> {
+/** From memory, else from the state. A full pass must come first where nothing is there, or a process died owing. */
+async function startOf(context: Context<Config>, force: boolean): Promise<Start | 'rebuild' | 'obstructed'> {
   const memory = memoryOf(context);
   if (memory.known !== undefined) {
     return { layout: memory.known, state: undefined };
   }
   const state = await readState(context);
-  const orphans = orphansIn(state.owed, memory, context.kube.serverTime() ?? context.now());
-  const moving = state.layout.before !== undefined;
-  if (!state.known || state.cleaning || moving || orphans.length > 0 || obstructed(state.conditions)) {
-    return undefined;
+  if (obstructed(state.conditions)) {
+    return memory.obstructed && !state.cleaning && !force ? 'obstructed' : 'rebuild';
+  }
+  if (!isSettled(state) || orphansIn(state.owed, memory, context.kube.serverTime() ?? context.now()).length > 0) {
+    return 'rebuild';
   }
   startFrom(memory, state.layout);
   return { layout: state.layout, state };
+}
+
+function isSettled({ known, cleaning, layout }: ReadState): boolean {
+  return known && !cleaning && layout.before === undefined;
 }
 
 function differs(context: Context<Config>, wanted: Wanted | undefined, record: SourceRecord | undefined): boolean {

@@ -22,7 +22,7 @@ export async function syncObjects(context: Context<Config>, { subjects }: Wake):
   }
   const memory = memoryOf(context);
   if (memory.markedAt !== undefined && (memory.flushing || isOwing(memory))) {
-    await owe(context, refs, context.config.MIN_WRITE_INTERVAL_MS);
+    await owe(context, refs, memory.obstructed ? obstructedMs : context.config.MIN_WRITE_INTERVAL_MS);
     return;
   }
   const wait = await settle(context, policy, { refs, kind: 'increment' });
@@ -40,6 +40,12 @@ export async function lookAgainIn(context: Context<Config>, waitMs: number): Pro
   memoryOf(context).everythingWaits = true;
   await owe(context, [], waitMs);
 }
+
+/**
+ * Where no rules may be written, objects alone change nothing about that: what is in the way has events of its own. So long
+ * after one of theirs, everything is looked at once, however many come meanwhile.
+ */
+const obstructedMs = 30_000;
 
 interface Settling {
   readonly refs: readonly SourceRef[];
@@ -62,7 +68,8 @@ async function settle(
       // By itself: half a full pass makes the index look as if there were nothing left to do.
       await startingOver(context, () => fullPass(context, policy));
     }
-    const wait = typeof progress === 'number' ? progress : 0;
+    memoryOf(context).everythingWaits ||= progress === 'obstructed';
+    const wait = progress === 'obstructed' ? obstructedMs : typeof progress === 'number' ? progress : 0;
     countPass(context, kind, wait > 0 ? 'deferred' : 'ok');
     return wait;
   } catch (error) {

@@ -2,8 +2,8 @@ import type { Context, Wake } from '../../../lib/function/define.ts';
 import type { Config } from '../config.ts';
 import { policyOf } from '../policy.ts';
 import { untilDue } from '../shard/plan.ts';
-import { changedAt, shardName, type Shard } from '../shard/shard.ts';
-import { readState } from '../state/state.ts';
+import { changedAt, isForeign, isNewer, shardName, type Shard } from '../shard/shard.ts';
+import { obstructed, readState } from '../state/state.ts';
 import { readShards, upTo } from '../state/store.ts';
 import { lookAgainIn } from './sync.ts';
 
@@ -20,8 +20,10 @@ export async function checkRules(context: Context<Config>, { subjects }: Wake): 
   if (suspects.length === 0) {
     return;
   }
-  const { layout, cleaning } = await readState(context);
-  if (!cleaning && suspects.some(({ index }) => index < layout.shards)) {
+  const { layout, cleaning, conditions } = await readState(context);
+  // Whoever owns them may write them as often as he likes.
+  const known = obstructed(conditions) && suspects.every((shard) => isForeign(shard, policy) || isNewer(shard));
+  if (!cleaning && !known && suspects.some(({ index }) => index < layout.shards)) {
     await lookAgainIn(context, untilMended(context, suspects));
   }
 }

@@ -116,6 +116,11 @@ function dataKeys({ config }: Policy, index: number): readonly string[] {
   return dataExtensions.map((extension) => dataKey(key, extension));
 }
 
+/** Belongs to somebody else, and is not to be taken over. */
+export function isForeign({ owner }: Shard, { config }: Policy): boolean {
+  return owner === 'other' && !config.ADOPT;
+}
+
 /** Written by a release whose rendering we do not know. */
 export function isNewer({ object }: Shard): boolean {
   return Number(annotationOf(object, 'generation') ?? 0) > rendererVersion;

@@ -12,6 +12,8 @@ export interface Memory {
   known: Layout | undefined;
   /** Has this process ever known it? Then all is done that processes before it had died owing. */
   started: boolean;
+  /** Has its own last full pass found that no rules may be written? One that has not looked yet may have other settings. */
+  obstructed: boolean;
   /** Objects whose events were answered and whose rules are not written yet. */
   readonly waiting: Map<string, SourceRef>;
   /** The same of everything: somebody edited rules that were written a moment ago. */
@@ -61,6 +63,7 @@ export const memoryOf = perInstance<Memory>(() => ({
   id: randomUUID().slice(0, 8),
   known: undefined,
   started: false,
+  obstructed: false,
   waiting: new Map(),
   everythingWaits: false,
   markedAt: undefined,

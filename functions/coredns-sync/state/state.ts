@@ -45,7 +45,7 @@ export function blocked(conditions: Conditions): boolean {
   return 'RolledBack' in conditions || obstructed(conditions);
 }
 
-/** What may go by itself, so that every event is a reason to look again; refused rules change with objects alone. */
+/** What may go by itself, so that events are a reason to look again; refused rules change with objects alone. */
 export function obstructed(conditions: Conditions): boolean {
   return ['Conflict', 'InvalidRender', 'NewerRelease'].some((type) => type in conditions);
 }
