@@ -240,6 +240,22 @@ describe('bursts', () => {
     expect(Object.keys(owed(world.state()))).toHaveLength(1);
   });
 
+  it('a mark is another one each time, also within a second of the server: whoever takes away the last one must fail', async () => {
+    let own = Date.now();
+    world = await openWorld({ MIN_WRITE_INTERVAL_MS: '600000' }, { clock: turnedClock() });
+    const slow = await world.another({}, { now: () => new Date(own) });
+    const marks: Record<string, string>[] = [];
+    for (const name of ['web', 'early', 'later']) {
+      own += 30_000;
+      await world.ingress(name, [`${name}.example.com`]);
+      await world.tell('add', name, { to: slow });
+      marks.push(owed(world.state()));
+    }
+
+    expect(Object.keys(marks[2] ?? {})).toEqual(Object.keys(marks[1] ?? {}));
+    expect(marks[2]).not.toEqual(marks[1]);
+  });
+
   it('600 updates of status alone write nothing', async () => {
     const { change, tell, writes, sandbox } = await justWritten();
     writes();

@@ -140,9 +140,13 @@ function enqueue(context: Context<Config>, refs: readonly SourceRef[]): void {
 }
 
 async function mark(context: Context<Config>): Promise<void> {
+  const memory = memoryOf(context);
   const state = await readState(context);
-  const at = (context.kube.serverTime() ?? context.now()).toISOString();
-  await writeState(context, state, { owed: { ...state.owed, [memoryOf(context).id]: at } });
+  const now = context.kube.serverTime() ?? context.now();
+  // The server tells whole seconds. Equal marks would be no write, which a removal of the last one would not notice.
+  memory.marks += 1;
+  const at = new Date(now.getTime() + (memory.marks % 1000)).toISOString();
+  await writeState(context, state, { owed: { ...state.owed, [memory.id]: at } });
 }
 
 /** Only while nothing waits: who answered an event meanwhile counts on the mark. */

@@ -20,6 +20,8 @@ export interface Memory {
   everythingWaits: boolean;
   /** When the state was last told that this process owes work, by its own clock; undefined when it owes nothing. */
   markedAt: number | undefined;
+  /** How often it was told. */
+  marks: number;
   /** When what waits is to be written; whoever joins it changes nothing about that. */
   flushAt: number | undefined;
   flushing: boolean;
@@ -67,6 +69,7 @@ export const memoryOf = perInstance<Memory>(() => ({
   waiting: new Map(),
   everythingWaits: false,
   markedAt: undefined,
+  marks: 0,
   flushAt: undefined,
   flushing: false,
   unsettled: new Map(),
