@@ -124,6 +124,18 @@ describe('wrong settings', () => {
   });
 
   it.each([
+    ['INGRESS_CLASS_MAPPINGS', '{'],
+    ['INGRESS_CLASS_MAPPINGS', '[{"ingressClass":"nginx"}]'],
+  ])('CS-25 %s=%s is never ready and sends nothing to the cluster', async (name, value) => {
+    await using world = await openWorld();
+    await world.ingress('web', ['api.example.com']);
+
+    await expect(world.another({ [name]: value })).rejects.toThrow(name);
+    expect(world.calls).toEqual([]);
+    expect([world.rules(), world.state()]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
     ['TARGET_CNAME', 'a b'],
     ['RENDER_MODE', 'fancy'],
     ['MAX_SHARDS', '3'],
