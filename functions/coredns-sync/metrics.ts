@@ -9,9 +9,13 @@ export function countPass({ metrics }: Counting, kind: 'increment' | 'flush' | '
   metrics.counter('passes_total', 'Runs by kind and how they ended.', ['kind', 'result']).add(1, { kind, result });
 }
 
-/** Only what was written: a run that finds nothing to change counts in `noop_total`. */
-export function countWrites({ metrics }: Counting, object: string, count: number): void {
-  metrics.counter('writes_total', 'ConfigMaps written, by what they hold.', ['object']).add(count, { object });
+export type Written = 'rules' | 'index' | 'custom' | 'corefile';
+
+/** Only what was sent: a run that finds nothing to change counts in `noop_total`. */
+export function countWrite({ metrics }: Counting, object: Written, result: string): void {
+  metrics
+    .counter('writes_total', 'Writes of ConfigMaps by what they hold and how they ended.', ['object', 'result'])
+    .add(1, { object, result });
 }
 
 export function countNoop({ metrics }: Counting): void {

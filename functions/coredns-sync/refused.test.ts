@@ -36,9 +36,9 @@ describe('rules that the API server does not take', () => {
   });
 
   it.each([
-    ['a right', 'configmaps is forbidden: User "x" cannot patch resource "configmaps" in API group ""'],
-    ['a policy', 'admission webhook "policy.example.com" denied the request: no rules on Fridays'],
-  ])('say that %s is in the way, once, and go on when it no longer is', async (_, message) => {
+    ['a right', 'unavailable', 'configmaps is forbidden: User "x" cannot patch resource "configmaps" in API group ""'],
+    ['a policy', 'impossible', 'admission webhook "policy.example.com" denied the request: no rules on Fridays'],
+  ])('say that %s is in the way, once, and go on when it no longer is', async (_, kind, message) => {
     const { ingress, tick: passes, conditions, sandbox, lines, writes } = await open();
     await ingress('web', ['web.example.com']);
     await passes();
@@ -52,6 +52,9 @@ describe('rules that the API server does not take', () => {
     expect(await answer(tick)).toEqual([503, '60']);
     expect(await answer(added)).toEqual([503, '60']);
     expect(writes()).toEqual(['patch configmaps', 'patch configmaps']); // both refused
+    const metrics = await (await fetch(new URL('/metrics', world.app.url))).text();
+    expect(metrics).toContain('coredns_sync_writes_total{object="rules",result="ok"} 1');
+    expect(metrics).toContain(`coredns_sync_writes_total{object="rules",result="${kind}"} 3`);
     allow();
     expect(await passes()).toBe(204);
     expect(conditions()).not.toHaveProperty('RulesRefused');

@@ -4,7 +4,7 @@ import { annotationOf } from '../state/annotation.ts';
 import { bucketOf, readBucket, writeBucket, type Bucket } from '../state/bucket.ts';
 import type { Config } from '../config.ts';
 import type { DnsFacts } from '../integration/types.ts';
-import { countDrift, countWrites, type Drift } from '../metrics.ts';
+import { countDrift, type Drift } from '../metrics.ts';
 import type { Decision } from './decision.ts';
 import type { WriteStep } from '../state/patch.ts';
 import type { Policy } from '../policy.ts';
@@ -17,6 +17,7 @@ import { reachOf, writeState, type ReadState } from '../state/state.ts';
 import { upTo } from '../state/store.ts';
 import { drop } from '../state/sweep.ts';
 import { tell, type Change } from './tell.ts';
+import { writeCounted } from './write.ts';
 
 /** What a full pass has read, and what it decided. */
 export interface Pass {
@@ -43,13 +44,11 @@ export async function carryOut(context: Context<Config>, policy: Policy, pass: P
   const steps = shardSteps(context, policy, pass);
   countRepairs(context, pass, steps.length);
   await writingRules(context, async () => {
-    await context.kube.run({ steps });
-    countWrites(context, 'rules', steps.length);
+    await writeCounted(context, 'rules', steps);
     await drop(context, beyond(shards, layout.shards));
   });
   const indexSteps = bucketSteps(context, { buckets, decision });
-  await context.kube.run({ steps: indexSteps });
-  countWrites(context, 'index', indexSteps.length);
+  await writeCounted(context, 'index', indexSteps);
   await drop(context, beyond(buckets, layout.buckets));
   if (steps.length > 0) {
     await publish(context, policy, { facts, plan: decision.plans }); // what somebody undoes is mended within the budget

@@ -3,7 +3,7 @@ import { Failure } from '../../../lib/function/failure.ts';
 import { bucketOf, writeBucket, type Bucket } from '../state/bucket.ts';
 import type { Config } from '../config.ts';
 import { memoryOf, orphansIn, startFrom, type Known } from '../state/memory.ts';
-import { countNoop, countWrites } from '../metrics.ts';
+import { countNoop } from '../metrics.ts';
 import type { Policy } from '../policy.ts';
 import { publish } from './publish.ts';
 import type { SourceRecord } from '../state/record.ts';
@@ -17,6 +17,7 @@ import type { Wanted } from '../sources/wanted.ts';
 import { blocked, obstructed, readState, type Layout, type ReadState } from '../state/state.ts';
 import { readBuckets, readShards, upTo } from '../state/store.ts';
 import { tell } from './tell.ts';
+import { writeCounted } from './write.ts';
 
 /**
  * `rebuild`: the index can't be trusted, look at everything. `obstructed`: the same, and it was looked at to no avail. A
@@ -135,8 +136,7 @@ async function write(context: Context<Config>, policy: Policy, work: Writing): P
   const observed = wanted.reduce((version, { about }) => newest(version, about?.metadata?.resourceVersion ?? '0'), '0');
   const stamps = { shards: known.layout.shards, changedAt: now, observed };
   const steps = plan.flatMap(({ shard, content }) => writeShard(shard, content, stamps, policy) ?? []);
-  await writingRules(context, () => kube.run({ steps }));
-  countWrites(context, 'rules', steps.length);
+  await writingRules(context, () => writeCounted(context, 'rules', steps));
   await publish(context, policy, { facts: known.facts, plan }); // before the records: whoever fails here is asked again
   await writeRecords(context, work);
   for (const { source } of wanted) {
@@ -161,8 +161,7 @@ async function writeRecords(context: Context<Config>, { known, buckets, wanted }
     const renewed = [...records.values(), ...mine.flatMap(({ record }) => record ?? [])];
     return writeBucket(bucket, { records: renewed, buckets: count, namespace, instance: config.INSTANCE }) ?? [];
   });
-  await context.kube.run({ steps });
-  countWrites(context, 'index', steps.length);
+  await writeCounted(context, 'index', steps);
 }
 
 /** From memory, else from the state. A full pass must come first where nothing is there, or a process died owing. */

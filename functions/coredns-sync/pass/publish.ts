@@ -7,7 +7,6 @@ import { annotationKey } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { planInline } from '../integration/plan.ts';
 import type { DnsFacts, IntegrationStep } from '../integration/types.ts';
-import { countWrites } from '../metrics.ts';
 import { writeConfigMap } from '../state/patch.ts';
 import { integrationOptions, type Policy } from '../policy.ts';
 import { raise, refusedMessage } from '../refused.ts';
@@ -15,6 +14,7 @@ import type { ShardPlan } from '../shard/plan.ts';
 import type { Host } from '../rule.ts';
 import { rulesIn } from '../shard/shard.ts';
 import { readShards } from '../state/store.ts';
+import { writeCounted } from './write.ts';
 
 /** What brings rules back to where they should be already: a write failed, or somebody undid it. */
 export async function planPlacedAgain(
@@ -52,8 +52,12 @@ export async function publish(context: Context<Config>, policy: Policy, { facts,
 async function place(context: Context<Config>, policy: Policy, placing: Placing): Promise<void> {
   try {
     const steps = await planPlaced(context, policy, placing);
-    await context.kube.run({ steps: steps.map(({ step }) => step) });
-    countWrites(context, placing.facts.placement.kind === 'custom' ? 'custom' : 'corefile', steps.length);
+    const what = placing.facts.placement.kind === 'custom' ? 'custom' : 'corefile';
+    await writeCounted(
+      context,
+      what,
+      steps.map(({ step }) => step),
+    );
   } catch (error) {
     const message = refusedMessage(error);
     if (message === undefined) {
