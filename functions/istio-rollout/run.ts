@@ -10,7 +10,7 @@ import { commands } from './names.ts';
 import { effectiveConfig } from './overrides.ts';
 import { openPass, type Pass } from './pass.ts';
 import { report } from './report.ts';
-import { paceEnd } from './restart/begin.ts';
+import { paceEnd, reconsidered } from './restart/begin.ts';
 import { resumeIfPossible } from './restart/resume.ts';
 import { settleAll } from './restart/settle-all.ts';
 import { startRestarts } from './restart/start.ts';
@@ -87,7 +87,10 @@ async function passAlone(
   }
 }
 
-/** A scan by command: an annotation of the state says where. What cannot be a namespace is left out. */
+/**
+ * A scan by command: an annotation of the state says where. What cannot be a namespace is left out. Whoever gives it
+ * doubts what is known, that restarts are in vain included.
+ */
 async function obey({ context, store, config, now }: Pass): Promise<void> {
   const { scan } = store.asked();
   if (scan === undefined) {
@@ -99,9 +102,13 @@ async function obey({ context, store, config, now }: Pass): Promise<void> {
     context.log.warn({ scan: scan.slice(0, 200) }, `${commands.scan} names what is not a namespace`);
   }
   const isEverywhere = names.includes('all') || scan.trim() === '';
-  const trigger = { ...(!isEverywhere && { namespaces }), reasons: ['command'], delayMs: 0 };
+  const where = isEverywhere ? {} : { namespaces };
+  const trigger = { ...where, reasons: ['command'], delayMs: 0 };
   const isEmpty = !isEverywhere && namespaces.length === 0;
-  await store.update((state) => (isEmpty ? state : withTrigger(state, trigger, now(), config)), ['scan']);
+  await store.update(
+    (state) => (isEmpty ? state : withTrigger(reconsidered(state, where, now()), trigger, now(), config)),
+    ['scan'],
+  );
 }
 
 /** Finds changes that no event told of. Before the first scan everything is news, and that scan is due anyway. */

@@ -143,6 +143,33 @@ describe('evictions that cannot help', () => {
   });
 });
 
+describe('what the state alone remembers to be in vain', () => {
+  it('is tried again once somebody asks for a scan there, and not by a scan elsewhere', async () => {
+    world = await World.open({ ON_DELETE_ACTION: 'evict', MAX_ATTEMPTS: '1', RECONCILE_PERIOD: '10m' });
+    await world.namespace('elsewhere', { 'istio-injection': 'enabled' });
+    await world.workload(statefulSets, 'db', { spec: { updateStrategy: { type: 'OnDelete' } } });
+    await world.tick();
+    world.injector.behave({
+      answer: ({ dryRun, object }) => (dryRun === true ? undefined : patchedTo(object ?? {}, oldImage)),
+    });
+    await world.upgrade();
+    await world.tickLater();
+    await until('it is replaced', () => world.podsOf('db').length === 1 && world.isSettled(statefulSets, 'db'));
+    await world.tickLater();
+    world.injector.behave({ answer: () => undefined });
+
+    await world.tickLater(700);
+    await world.command('scan', 'elsewhere');
+    await world.tickLater();
+    const left = [world.state().blocked.map(({ reason }) => reason), world.imagesOf('db')];
+    await world.command('scan', 'shop');
+    await world.tickLater();
+    await until('it is replaced again', () => world.imagesOf('db')[0] === newImage);
+
+    expect(left).toEqual([['Ineffective'], [oldImage]]);
+  });
+});
+
 describe('evictions one by one', () => {
   it('go on where they were once an injector that could not be asked in between answers again', async () => {
     world = await World.open({ ON_DELETE_ACTION: 'evict', COOLDOWN: '0' });

@@ -69,6 +69,14 @@ export class World extends Mesh {
     });
   }
 
+  /** What an operator asks for. */
+  command(name: 'scan' | 'resume', value: string): Promise<void> {
+    return this.change<ConfigMap>(configMaps, ['istio-rollout-state', 'kube-reflex'], ({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: { ...metadata, annotations: { [`istio-rollout.kube-reflex.dev/${name}`]: value } },
+    }));
+  }
+
   /** A new version of the control plane: what it injects, its ConfigMap, and the event about that. */
   async upgrade(image = newImage): Promise<void> {
     this.turn(3600);

@@ -4,6 +4,7 @@ import type { PodView } from '../scan/pod.ts';
 import type { Finding } from '../scan/scan.ts';
 import {
   identityOf,
+  isRemembered,
   isSame,
   isUnderWay,
   standingOf,
@@ -172,6 +173,20 @@ export function woken(state: State, now: number): State {
     blocked: state.blocked.filter((each) => !due.includes(each)),
     queue: { ...state.queue, items: [...state.queue.items, ...items] },
   };
+}
+
+/** The state with another series of tries for what it alone calls in vain; what a workload says of itself stays. */
+export function reconsidered(
+  state: State,
+  { namespaces }: { readonly namespaces?: readonly string[] },
+  now: number,
+): State {
+  const blocked = state.blocked.map((each) => {
+    const isMeant = namespaces === undefined || namespaces.includes(each.namespace);
+    const isVain = each.reason === 'Ineffective' && isRemembered(each);
+    return isMeant && isVain ? { ...each, reason: 'Repeat', attempts: 0, nextAt: now } : each;
+  });
+  return { ...state, blocked };
 }
 
 function withoutCandidate(state: State, { uid }: { readonly uid: string }): State {
