@@ -8,7 +8,7 @@ import {
   type Deployment,
   type Namespace,
 } from '../../lib/kube/resource.ts';
-import { newImage } from './objects.ts';
+import { newImage, oldImage } from './objects.ts';
 import { World } from './world.ts';
 
 let world: World;
@@ -103,6 +103,49 @@ describe('workloads that stay as they are', () => {
 });
 
 describe('a workload that was found current', () => {
+  /** What `web` would get is another now, and nothing that is looked at says so. */
+  async function openChanged(): Promise<void> {
+    world = await World.open();
+    await world.deployment('web');
+    await world.create<ConfigMap>(configMaps, {
+      metadata: { namespace: 'istio-system', name: 'istio' },
+      data: { mesh: 'defaultConfig: {}' },
+    });
+    await world.tick();
+    world.turn(3600);
+    await world.publish('1.28.4-debug');
+    await world.configMapEvent();
+    await world.tickLater();
+    world.injector.behave({ image: `${oldImage}-distroless` });
+  }
+
+  it('is asked about again once a day, for what decides about it may lie where nobody looks', async () => {
+    await openChanged();
+    const before = probes();
+    for (let hour = 0; hour < 23; hour += 1) {
+      await world.tickLater(3600);
+    }
+    const meanwhile = probes() - before;
+    await world.tickLater(3600);
+    await world.tickLater(3600);
+
+    expect(meanwhile).toBe(0);
+    expect(world.restarts).toEqual(['Deployment shop/web']);
+  });
+
+  it('is asked about again by the next scan after the mesh configuration has changed', async () => {
+    await openChanged();
+    await world.change<ConfigMap>(configMaps, ['istio', 'istio-system'], (object) => ({
+      ...object,
+      data: { mesh: 'defaultConfig: { image: { imageType: distroless } }' },
+    }));
+    await world.tickLater();
+    const early = [...world.restarts];
+    await world.tickLater(3600);
+
+    expect([early, world.restarts]).toEqual([[], ['Deployment shop/web']]);
+  });
+
   it('is asked about again when labels that only the selectors know give it to another injector', async () => {
     world = await World.open({ RECONCILE_PERIOD: '10m' });
     const other = await world.addInjector(newImage, 'default');

@@ -12,7 +12,10 @@ import { webhookSetOf, type WebhookSet } from './webhooks.ts';
 /** Everything that decides what is injected where, as the cluster has it now. */
 export interface Mesh {
   readonly controlPlanes: Readonly<Record<string, ControlPlane>>;
+  /** Those that count as a change; none where only images are looked at. */
   readonly meshConfigs: Readonly<Record<string, Known>>;
+  /** Of all of them. */
+  readonly meshHash: string;
   readonly webhooks: Readonly<Record<string, WebhookSet>>;
   readonly namespaces: Readonly<Record<string, NamespaceView>>;
 }
@@ -31,13 +34,15 @@ export async function readMesh(kube: Kube, config: Config): Promise<Mesh> {
     kube.listMetadata(namespaces),
   ]);
   const objects = found.flat();
+  const meshConfigs = Object.fromEntries(
+    objects.flatMap(({ ref, meshConfig }) => (meshConfig ? [[ref, meshConfig]] : [])),
+  );
   return {
     controlPlanes: Object.fromEntries(
       objects.flatMap(({ ref, controlPlane }) => (controlPlane ? [[ref, controlPlane]] : [])),
     ),
-    meshConfigs: looksBeyondImage(config.DRIFT_CHECKS)
-      ? Object.fromEntries(objects.flatMap(({ ref, meshConfig }) => (meshConfig ? [[ref, meshConfig]] : [])))
-      : {},
+    meshConfigs: looksBeyondImage(config.DRIFT_CHECKS) ? meshConfigs : {},
+    meshHash: digest(Object.entries(meshConfigs).map(([ref, { hash }]) => [ref, hash])),
     webhooks: Object.fromEntries(hooks.items),
     namespaces: Object.fromEntries(spaces.items.map((object) => [object.metadata.name ?? '', namespaceView(object)])),
   };

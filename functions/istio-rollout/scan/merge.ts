@@ -180,6 +180,7 @@ function pacingOf(next: State, before: State, { scan, pending, now }: Merge): St
     ...pacing,
     ...(scan.namespaces === undefined && {
       lastFullScanAt: now,
+      ...(scan.findings.some(({ verdict }) => verdict.isKnown === true) ? {} : { lastAskedAllAt: now }),
       scannedWith: settingsFingerprint(scan.knowledge.config),
     }),
     ...(begins && pacing.paused === undefined

@@ -6,6 +6,7 @@ import { counted } from '../state/state.ts';
 import { mergeScan } from './merge.ts';
 import { newsOf } from './news.ts';
 import { scan, type Finding, type Scan } from './scan.ts';
+import { isOutlived } from './verified.ts';
 
 /** After so many scans in which what an injector says did not fit its ConfigMap it is taken all the same. */
 const patience = 5;
@@ -22,7 +23,8 @@ export async function scanIfDue(pass: Pass): Promise<Scan | undefined> {
   const wasLost = before.pacing.lastFullScanAt === undefined;
   const isTrusting = (pending.late ?? 0) >= patience;
   const isCommanded = pending.reasons.includes('command'); // whoever gives it doubts what is known
-  const known = isCommanded ? { ...before, verified: [] } : before;
+  const isDoubted = isCommanded || isOutlived(before.pacing, pending, started);
+  const known = isDoubted ? { ...before, verified: [] } : before;
   const result = await scan({ ...pass.scanner(), isTrusting }, known, pending.namespaces);
   pass.learned(result);
   warn(pass, result);

@@ -137,6 +137,8 @@ export function isRemembered({ attempts, refusals }: Blocked): boolean {
 export interface Pacing {
   readonly lastPatchAt?: number;
   readonly lastFullScanAt?: number;
+  /** When a full scan last took nothing from memory that injectors had said before. */
+  readonly lastAskedAllAt?: number;
   /** The settings of that scan; see `settingsFingerprint`. */
   readonly scannedWith?: string;
   readonly runId?: string;

@@ -4,7 +4,7 @@ import type { Finding, Scan } from '../scan/scan.ts';
 import { emptyState } from '../state/state.ts';
 
 export const config = parseConfig(Config, {});
-const mesh = { controlPlanes: {}, meshConfigs: {}, webhooks: {}, namespaces: {} };
+const mesh = { controlPlanes: {}, meshConfigs: {}, meshHash: '', webhooks: {}, namespaces: {} };
 
 /** A scan of everything in a mesh of nothing. */
 export function scanOf(findings: readonly Finding[]): Scan {
