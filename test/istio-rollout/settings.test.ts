@@ -154,6 +154,20 @@ describe('waves', () => {
     expect([waves.has('a c'), waves.has('d')]).toEqual([true, true]);
   });
 
+  it('MAX_IN_FLIGHT_PODS costs nothing while there is no room: nobody is asked about what has to wait', async () => {
+    const limits = { MAX_IN_FLIGHT_PER_NAMESPACE: '5', MAX_IN_FLIGHT_PODS: '3' };
+    const two = { replicas: 2 };
+    world = await World.openOutdated(limits, { a: two, b: two, c: two });
+    world.breakPods(newImage, 'a');
+    await world.tickLater();
+    const { probes } = world.injector.counts();
+
+    await world.tickLater();
+
+    expect(world.restarts).toEqual(['Deployment shop/a']);
+    expect(world.injector.counts().probes - probes).toBe(0);
+  });
+
   it('REQUIRE_ISTIOD_READY waits while istiod of the revision is itself being rolled out', async () => {
     world = await World.openOutdated();
     const labels = { app: 'istiod', 'istio.io/rev': 'default' };

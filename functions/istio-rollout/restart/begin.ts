@@ -17,7 +17,7 @@ import {
   type State,
   type Wait,
 } from '../state/state.ts';
-import { hasRoom } from './wave.ts';
+import { hasRoom, podsAtOnce } from './wave.ts';
 
 /** The restart that a finding calls for. */
 export function intentOf(
@@ -37,7 +37,7 @@ export function intentOf(
     attempt: Math.max(standing.attempts ?? 0, attemptsOf(workload.annotations, fingerprint)) + 1,
     intentAt,
     deadline: intentAt + config.ROLLOUT_TIMEOUT,
-    pods: workload.replicas,
+    pods: podsAtOnce(workload),
     phase: 'Intent',
     ...(workload.hold === 'OnDelete' && evictionOf(staffed, verdict.pod, standing)),
   };
@@ -53,9 +53,8 @@ function evictionOf(
   staffed: Finding['staffed'],
   pod: PodView | undefined,
   { youngest }: Standing,
-): Partial<Pick<InFlight, 'pods' | 'pod' | 'youngest'>> {
+): Partial<Pick<InFlight, 'pod' | 'youngest'>> {
   return {
-    pods: 1,
     youngest: youngest ?? Math.max(...judgedPods(staffed).map(({ createdAt }) => createdAt)),
     ...(pod && { pod: { name: pod.name, uid: pod.uid } }),
   };
@@ -120,7 +119,7 @@ export function patched(state: State, intent: InFlight, now: number): State {
 /** What is to be done with a candidate that is not restarted now. */
 export type Aside =
   | { readonly drop: true }
-  | { readonly wait: Wait; readonly refusals?: number }
+  | ({ readonly wait: Wait } & Pick<Candidate, 'refusals' | 'pods'>)
   | { readonly block: Omit<Blocked, keyof Identity>; readonly note: string };
 
 /** The state without an intent that came to nothing; what it was to mend is as broken as before. */

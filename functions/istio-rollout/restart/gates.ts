@@ -20,7 +20,7 @@ export interface Surroundings {
 }
 
 /** A gate may open at any moment, and looking at it costs little. */
-const gateMs = 15_000;
+export const gateMs = 15_000;
 const aMinuteMs = 60_000;
 
 /**

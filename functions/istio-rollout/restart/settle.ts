@@ -160,6 +160,7 @@ function requeued(state: State, intent: InFlight, more: Partial<Candidate> = {})
     ...standingOf(intent),
     fingerprint: intent.fingerprint,
     reason: 'again',
+    pods: intent.pods,
     ...more,
   };
   return { ...state, queue: { ...state.queue, items: [...state.queue.items, item] } };

@@ -7,6 +7,7 @@ import { backoffMs } from '../state/pending.ts';
 import { identityOf, type Candidate, type Queue, type Wait } from '../state/state.ts';
 import { begun, intentOf, isBegun, paceEnd, putAllAside, woken, type Aside } from './begin.ts';
 import { carryOut } from './carry-out.ts';
+import { gateMs } from './gates.ts';
 import { reasonAgainst } from './obstacle.ts';
 import { inOrder } from './order.ts';
 import { troubleOf } from './trouble.ts';
@@ -57,8 +58,10 @@ function isHeld(pass: Pass): boolean {
   return pass.isOver() || paceEnd(state, config) > now() || state.pacing.paused !== undefined;
 }
 
+/** Where there is no room for its pods smaller ones may go first: it has its turn when they are done. */
 function isDue({ store, config, now }: Pass, candidate: Candidate): boolean {
-  return (candidate.wait?.until ?? 0) <= now() && hasRoom(store.state().inflight, candidate, 0, config);
+  const { wait, pods = 1 } = candidate;
+  return (wait?.until ?? 0) <= now() && hasRoom(store.state().inflight, candidate, pods, config);
 }
 
 /** A change that nobody has told of yet will be scanned; until then no candidate means anything. */
@@ -87,7 +90,9 @@ async function tryRestart(pass: Pass, candidate: Candidate): Promise<Aside | und
   const intent = intentOf(candidate, finding, { config, now: now(), by });
   await store.update((state) => begun(state, intent, { config, now: now() }));
   if (!isBegun(store.state(), intent)) {
-    return undefined;
+    const { pods } = intent;
+    const isCrowded = !hasRoom(store.state().inflight, intent, pods, config);
+    return isCrowded ? { wait: { code: 'Wave', until: now() + gateMs }, pods } : undefined;
   }
   await carryOut(pass, candidate, { intent, finding });
   return undefined;

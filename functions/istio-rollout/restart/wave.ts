@@ -1,7 +1,13 @@
 import type { Config } from '../config.ts';
+import type { Workload } from '../scan/workload.ts';
 import type { Candidate, InFlight } from '../state/state.ts';
 
 type Limits = Pick<Config, 'MAX_IN_FLIGHT' | 'MAX_IN_FLIGHT_PER_NAMESPACE' | 'MAX_IN_FLIGHT_PODS'>;
+
+/** How many pods a restart puts in flight: all, or the one that is evicted. */
+export function podsAtOnce({ hold, replicas }: Workload): number {
+  return hold === 'OnDelete' ? 1 : replicas;
+}
 
 /**
  * Whether the wave has room for this one. Rollouts that failed and have not recovered take part in it: their pods are as

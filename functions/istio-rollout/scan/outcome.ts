@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { lastingCodes, type Code } from './code.ts';
 import { attemptsOf, type Knowledge, type Verdict } from './judge.ts';
 import { lastStamp } from '../restart/steps.ts';
+import { podsAtOnce } from '../restart/wave.ts';
 import { bookkeeping } from '../names.ts';
 import {
   identityOf,
@@ -34,6 +35,7 @@ export function candidateOf(
     reason: verdict.detail ?? verdict.code,
     priority,
     isGateway: isGateway(workload),
+    pods: podsAtOnce(workload),
     ...(wait && { wait }),
   };
 }

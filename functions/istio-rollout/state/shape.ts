@@ -4,7 +4,7 @@ import type { State } from './state.ts';
 const known = z.looseObject({ hash: z.string(), changedAt: z.number() });
 const identity = { kind: z.string(), namespace: z.string(), name: z.string(), uid: z.string() };
 const standing = { priority: z.number(), isGateway: z.boolean() };
-const candidate = z.looseObject({ ...identity, ...standing, reason: z.string() });
+const candidate = z.looseObject({ ...identity, ...standing, reason: z.string(), pods: z.optional(z.number()) });
 const inFlight = z.looseObject({
   ...identity,
   ...standing,

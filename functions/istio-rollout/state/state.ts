@@ -88,6 +88,8 @@ export interface Candidate extends Identity, Standing {
   /** Absent where the workload could not be judged yet, such as amid a rollout. */
   readonly fingerprint?: string;
   readonly reason: string;
+  /** How many a restart would put in flight, when that was last looked at. */
+  readonly pods?: number;
   readonly wait?: Wait;
   /** Which ConfigMap holds it; absent until it is written. */
   readonly part?: number;
