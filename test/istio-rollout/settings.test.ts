@@ -66,6 +66,29 @@ describe('FREEZE_URL', () => {
   });
 });
 
+describe('a FREEZE_URL that does not answer', () => {
+  it('is left alone for the pass after three questions, so that a pass does not wait for each', async () => {
+    let asked = 0;
+    const server = createServer(({ socket }) => {
+      asked += 1;
+      socket.destroy();
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const shapes = Object.fromEntries(names.map((name) => [name, {}]));
+    world = await World.openOutdated({ FREEZE_URL: `http://127.0.0.1:${port}/v1/evaluate` }, shapes);
+
+    await world.tickLater();
+
+    const rows = await Promise.all(names.map((name) => world.row(name)));
+    expect(asked).toBe(3);
+    expect(rows.map((row) => row?.code)).toEqual(names.map(() => 'Frozen'));
+    expect(world.restarts).toEqual([]);
+  });
+});
+
 describe('the command to scan', () => {
   it.each([
     { scan: 'shop/web', scans: undefined },

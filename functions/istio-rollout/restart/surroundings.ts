@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Pass } from '../pass.ts';
 import type { Identity } from '../state/state.ts';
 import { workloadOf, type Progress } from '../scan/workload.ts';
-import { frozenUntil } from './freeze.ts';
+import { createFreezeCheck } from './freeze.ts';
 import type { Surroundings } from './gates.ts';
 
 /** Reads the surroundings of workloads, each thing once per pass. */
@@ -17,6 +17,8 @@ export function createSurveyor(
 ): Surveyor {
   const budgets = new Map<string, Promise<Surroundings['budgets']>>();
   let istiods: Promise<readonly Istiod[]> | undefined;
+  const { FREEZE_URL } = config;
+  const frozenUntil = FREEZE_URL === '' ? undefined : createFreezeCheck(FREEZE_URL, { signal, now, onTrouble });
   let hasWarned = false;
 
   /** Told once: the next workload would meet the same. */
@@ -63,9 +65,7 @@ export function createSurveyor(
     const [found = [], present = [], until] = await Promise.all([
       budgets.get(namespace),
       istiods,
-      config.FREEZE_URL === ''
-        ? undefined
-        : frozenUntil(config.FREEZE_URL, { kind, namespace, name }, { signal, now: now(), onTrouble }),
+      frozenUntil?.({ kind, namespace, name }),
     ]);
     const own = present.filter((istiod) => istiod.revision === revision);
     return {
