@@ -149,7 +149,7 @@ describe('node-affinity-mutate on the real API server', () => {
       expect(await site.tick(events)).toBe(204);
       const byWebhook = await waitFor('the webhook knows the rules', async () => {
         const found = await affinities(shapes);
-        return found[0]?.includes('fast') === true ? found : undefined;
+        return found.every((each) => each.includes('kubernetes.io/hostname')) ? found : undefined;
       });
       await installRights(site.cluster, shipped, { POLICY: 'true' });
       await events.running.stop();

@@ -164,15 +164,20 @@ describe('what real senders make of answers', () => {
           data: bigEvents()[0]?.object,
         });
         const answers = new Set<number>();
-        for (let round = 0; round < 300; round += 1) {
-          answers.add((await send(subject.url, again)).status);
+        async function sendAgain(times: number): Promise<number> {
+          for (let round = 0; round < times; round += 1) {
+            answers.add((await send(subject.url, again)).status);
+          }
+          return peakMegabytes(subject);
         }
+        const usual = await sendAgain(100);
+        const peak = await sendAgain(300);
 
         expect(answers).toEqual(new Set([204]));
         expect(Math.max(...bigEvents().map(({ body }) => body.length))).toBeGreaterThan(1_000_000);
         expect(new Set(bigEvents().map(({ status }) => status))).toEqual(new Set([204]));
-        // More than 300 MB came in; what was ever held is what a process with its garbage takes anyway.
-        expect(peakMegabytes(subject)).toBeLessThan(300);
+        // The last 300 MB left nothing behind: how much garbage a process lets gather before that is up to the machine.
+        expect(peak - usual).toBeLessThan(100);
       },
       patience,
     );
