@@ -8,12 +8,12 @@ export interface Illegible {
   readonly error: unknown;
 }
 
-/** Whoever may write one object must not be able to stop the work for all others. */
-export function ifLegible<T>(source: string, read: () => T): T | Illegible {
+/** Whoever may write one object must not be able to stop the work for all others. Its name is asked for only then. */
+export function ifLegible<T>(source: () => string, read: () => T): T | Illegible {
   try {
     return read();
   } catch (error) {
-    return { source, error };
+    return { source: source(), error };
   }
 }
 

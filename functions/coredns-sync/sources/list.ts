@@ -119,10 +119,13 @@ async function read(
     return await kube.pick(source.resource, { namespace, fields: { metadata, ...source.reads } }, (object) => {
       const { namespace: place = '', name = '' } = object.metadata ?? {};
       return isNamedInScope(policy, source, place, name)
-        ? ifLegible(sourceName(source, { namespace: place, name }), () => {
-            const wanted = wantedBy(source, object, { policy, world });
-            return wanted.record === undefined ? undefined : inPlaceOf(wanted, known);
-          })
+        ? ifLegible(
+            () => sourceName(source, { namespace: place, name }),
+            () => {
+              const wanted = wantedBy(source, object, { policy, world });
+              return wanted.record === undefined ? undefined : inPlaceOf(wanted, known);
+            },
+          )
         : undefined;
     });
   } catch (error) {

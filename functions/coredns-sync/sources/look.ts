@@ -31,7 +31,10 @@ export async function look(
     seen.map(({ ref, object }) =>
       object === undefined
         ? nothingWanted(ref.key)
-        : ifLegible(ref.key, () => wantedBy(ref.source, object, { policy, world })),
+        : ifLegible(
+            () => ref.key,
+            () => wantedBy(ref.source, object, { policy, world }),
+          ),
     ),
   );
   const illegible = [...found.illegible, ...judged.illegible];
@@ -66,7 +69,12 @@ async function readObject(kube: Kube, ref: SourceRef, policy: Policy): Promise<r
   }
   return object === undefined || object === 'unserved'
     ? [{ ref, object: undefined, needs: {} }]
-    : [ifLegible(ref.key, () => ({ ref, object, needs: needsOf(ref, object, policy) }))];
+    : [
+        ifLegible(
+          () => ref.key,
+          () => ({ ref, object, needs: needsOf(ref, object, policy) }),
+        ),
+      ];
 }
 
 function needsOf({ source, namespace }: SourceRef, object: object, policy: Policy): Needs {
