@@ -176,8 +176,9 @@ describe('what real senders make of answers', () => {
         expect(answers).toEqual(new Set([204]));
         expect(Math.max(...bigEvents().map(({ body }) => body.length))).toBeGreaterThan(1_000_000);
         expect(new Set(bigEvents().map(({ status }) => status))).toEqual(new Set([204]));
-        // The last 300 MB left nothing behind: how much garbage a process lets gather before that is up to the machine.
+        // A process that kept what came in would hold 300 MB more; about 300 MB in all were measured, 30 of them late.
         expect(peak - usual).toBeLessThan(100);
+        expect(peak).toBeLessThan(400);
       },
       patience,
     );
