@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Context } from '../../../lib/function/define.ts';
 import {
   configMaps,
@@ -11,7 +12,7 @@ import { checkConfiguration, checkImports } from '../render/check.ts';
 import type { Config } from '../config.ts';
 import { orIfForbidden } from '../forbidden.ts';
 import { customConfigMap, knownFiles } from './detect.ts';
-import { corednsContainer } from './mount.ts';
+import { corednsContainer, isRolledOut } from './mount.ts';
 import type { DnsFacts, DnsObjects } from './types.ts';
 import { integrationOptions, policyOf, targetServices, type Policy } from '../policy.ts';
 import { dataKey, renderRules, shardKey } from '../render/render.ts';
@@ -80,6 +81,27 @@ export async function observeDns(context: Context<Config>, last?: DnsFacts): Pro
     },
     forbidden,
   };
+}
+
+/** Of all that `planIntegration` goes by, hosts aside: most of what happens to CoreDNS is none of it. */
+export function digestOf({ objects, forbidden }: Dns, { config }: Policy): string {
+  const { corefile, custom, kubeDns, nodeLocal, deployment, targets = new Map<string, Service>(), last } = objects;
+  const seen = [
+    ...[config, forbidden.toSorted(), nodeLocal !== undefined],
+    ...[corefile, custom, kubeDns?.configMap].map((found) => [found?.data, found?.metadata?.annotations]),
+    ...[...targets, ['kube-dns', kubeDns?.service] as const].map(([name, found]) => [name, addressOf(found)]),
+    deployment === undefined ? 'missing' : podsOf(deployment, last),
+  ];
+  return hash('sha256', JSON.stringify(seen)).slice(0, 16);
+}
+
+function addressOf(service: Service | 'missing' | undefined): unknown {
+  return typeof service === 'object' ? [service.spec?.clusterIP, service.spec?.clusterIPs] : service;
+}
+
+/** How many there are is nobody's business; whether all have the template is, until the import is there. */
+function podsOf(deployment: Deployment, last: DnsFacts | undefined): unknown {
+  return [deployment.metadata?.name, deployment.spec?.template, last?.imported === true || isRolledOut(deployment)];
 }
 
 /** May there be a NodeLocal DNSCache that we can't see? */

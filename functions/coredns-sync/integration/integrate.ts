@@ -1,6 +1,6 @@
 import type { Context } from '../../../lib/function/define.ts';
 import type { Config } from '../config.ts';
-import type { Dns } from './dns.ts';
+import { digestOf, type Dns } from './dns.ts';
 import { planIntegration } from './plan.ts';
 import { healsAfter, withoutFailed } from './heals.ts';
 import type { Component, DnsFacts, IntegrationStep } from './types.ts';
@@ -49,15 +49,17 @@ export async function integrate(
     ...reloadCondition(context.config, state),
   };
   const { facts } = integration;
-  await save(context, { facts, conditions, ...heals.state });
+  const isSettled = steps.length === 0 && facts.blocks?.settled !== false;
+  const found = { facts, conditions, seen: isSettled ? digestOf(dns, policy) : undefined };
+  await save(context, { ...found, ...heals.state });
   const failures = await mend(context, permitted, async (failed) => {
-    await save(context, { facts, conditions, ...withoutFailed(heals.state, state, failed) });
+    await save(context, { ...found, ...withoutFailed(heals.state, state, failed) });
   });
   heals.counted.filter((component) => !(component in failures)).forEach((component) => countDrift(context, component));
   if (Object.keys(failures).length > 0) {
     const kept = withoutFailed(heals.state, state, Object.keys(failures));
     await save(context, {
-      facts,
+      ...found,
       conditions: { ...conditions, DnsForbidden: Object.values(failures).join('; ') },
       ...kept,
     });
@@ -89,7 +91,7 @@ async function mend(
 
 async function save(
   context: Context<Config>,
-  { conditions, ...found }: Pick<State, 'facts' | 'conditions' | 'heals' | 'placed'>,
+  { conditions, ...found }: Pick<State, 'facts' | 'seen' | 'conditions' | 'heals' | 'placed'>,
 ): Promise<void> {
   const state = await readState(context);
   const kept = Object.entries(state.conditions).filter(([type]) => passConditions.includes(type));

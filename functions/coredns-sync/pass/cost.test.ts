@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ingresses } from '../../../lib/kube/resource.ts';
+import { deployments, ingresses, type Deployment } from '../../../lib/kube/resource.ts';
 import { systemClock } from '../../../lib/sandbox/clock.ts';
 import { startShipped } from '../../../test/coredns-sync/shipped.ts';
 import { ingressOf, openWorld, type World } from '../../../test/coredns-sync/world.ts';
@@ -51,6 +51,22 @@ describe('what an event costs at 20,000 Ingresses', () => {
     expect(added.bytes).toBeLessThanOrEqual(most.bytes);
     expect(added.lists).toBe(0);
     expect(repeated.calls).toBe(2);
+  });
+
+  it.each([
+    ['a pod of it is gone', { status: { availableReplicas: 1 } }, { subresource: 'status' as const }],
+    ['it is scaled', { spec: { replicas: 5 } }, {}],
+  ])('an event about CoreDNS reads no rules where it has all it needs and %s', async (_what, change, where) => {
+    const { api } = world.sandbox;
+    const coredns = structuredClone(api.get(deployments, 'coredns', 'kube-system')) as Deployment;
+    const { spec, status } = { spec: {}, status: {}, ...change };
+    Object.assign(coredns.spec ?? {}, spec);
+    await api.update(deployments, { ...coredns, status: { ...coredns.status, ...status } } as Deployment, where);
+    const about = { kind: 'Deployment', apiVersion: 'apps/v1', namespace: 'kube-system' };
+    const cost = await costOf(() => world.tell('update', 'coredns', about));
+
+    expect(cost).toMatchObject({ calls: 7, lists: 0 });
+    expect(cost.bytes).toBeLessThanOrEqual(32 * 1024);
   });
 
   it('a host that gives way to another is an event about two, whose shards are read and written each', async () => {

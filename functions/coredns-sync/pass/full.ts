@@ -4,10 +4,10 @@ import { cleanUp } from '../integration/cleanup.ts';
 import { refreshSummary } from './conclude.ts';
 import type { Config } from '../config.ts';
 import { converge } from './converge.ts';
-import { observeDns } from '../integration/dns.ts';
+import { digestOf, observeDns } from '../integration/dns.ts';
 import { integrate } from '../integration/integrate.ts';
 import type { DnsFacts } from '../integration/types.ts';
-import { countPass } from '../metrics.ts';
+import { countNoop, countPass } from '../metrics.ts';
 import { policyOf, type Policy } from '../policy.ts';
 import { reportPreview } from './preview.ts';
 import { startingOver } from './retry.ts';
@@ -53,22 +53,29 @@ function decisive({ version, redispatch, shards, volume, mount, placement, ...fa
   return JSON.stringify([version, redispatch, shards, volume, mount, placement, occupied, addresses, blocks]);
 }
 
-/** The Corefile or the Deployment changed: what CoreDNS reads is checked, the sources are not. */
+/**
+ * The Corefile or the Deployment changed: what CoreDNS reads is checked, the sources are not. Where nothing changed that
+ * matters, the rules need not be read either.
+ */
 export async function checkDns(context: Context<Config>, _wake: Wake): Promise<void> {
   await startingOver(context, async () => {
     const policy = policyOf(context.config);
     const state = await readState(context);
-    const shards = await readShards(context, policy, upTo(state.layout.shards));
-    const untrusted = [...shards.values()].some(({ claims }) => claims === undefined);
-    if (state.cleaning || !state.known || untrusted || obstructed(state.conditions)) {
+    if (state.cleaning || !state.known || obstructed(state.conditions)) {
       await fullPass(context, policy);
       return;
     }
-    const claims = [...shards.values()].flatMap((shard) => shard.claims ?? []);
-    const found = await integrate(context, policy, {
-      dns: await observeDns(context, state.facts),
-      hosts: claims,
-    });
+    const dns = await observeDns(context, state.facts);
+    if (state.seen === digestOf(dns, policy)) {
+      countNoop(context);
+      return;
+    }
+    const shards = [...(await readShards(context, policy, upTo(state.layout.shards))).values()];
+    if (shards.some(({ claims }) => claims === undefined)) {
+      await fullPass(context, policy);
+      return;
+    }
+    const found = await integrate(context, policy, { dns, hosts: shards.flatMap(({ claims = [] }) => claims) });
     if (state.facts === undefined || decisive(found) !== decisive(state.facts)) {
       await fullPass(context, policy);
     }

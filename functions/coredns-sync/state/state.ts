@@ -13,6 +13,8 @@ export interface State {
   readonly conditions: Conditions;
   /** What was seen of CoreDNS when it was last looked at. */
   readonly facts: DnsFacts | undefined;
+  /** Digest of all that was looked at then; undefined while CoreDNS lacks something, so that every event looks again. */
+  readonly seen: string | undefined;
   /** Instances that have answered for events whose rules are not written yet, with the server's time. */
   readonly owed: Readonly<Record<string, string>>;
   /** A removal of many hosts that waits for a second pass to agree. */
@@ -72,6 +74,7 @@ const empty: State = {
   layout: { shards: 1, buckets: 1 },
   conditions: {},
   facts: undefined,
+  seen: undefined,
   owed: {},
   removal: undefined,
   heals: {},
