@@ -1,3 +1,5 @@
+import { memoryOf, standardYoungMb } from '../lib/manifests/container.ts';
+
 /** How a bundle is started in an image. */
 export interface Launch {
   readonly flags: readonly string[];
@@ -15,8 +17,9 @@ export interface Launch {
  */
 export function launch({ compileCache }: { readonly compileCache: string }): Launch {
   return {
-    flags: ['--use-openssl-ca', '--min-semi-space-size=4', '--max-semi-space-size=8'],
+    flags: ['--use-openssl-ca', '--min-semi-space-size=4'],
     environment: {
+      ...memoryOf({ youngMb: standardYoungMb }), // not among the flags, which would win over what a manifest says
       NODE_COMPILE_CACHE: compileCache,
       SSL_CERT_FILE: '/dev/null',
       SSL_CERT_DIR: '/dev/null',

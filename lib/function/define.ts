@@ -268,6 +268,8 @@ export interface Scaling {
    * looks for garbage; below, by half as much again: less memory, for more CPU where much is read at once.
    */
   readonly heapMb?: number;
+  /** Megabytes that young objects may take, twice. Half as many spare their double, for some CPU. */
+  readonly youngMb?: number;
   /**
    * Areas of memory that the threads of the process share for what is no object of JavaScript. By default each thread
    * has its own and keeps what it once took; one for all holds less, but they wait for each other: a start takes longer.

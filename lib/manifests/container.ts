@@ -65,10 +65,15 @@ export function containerOf({ name, role, settings, mounts = [], scaling }: Told
   };
 }
 
+/** Of every process for which nothing else is said, by the image. */
+export const standardYoungMb = 8;
+
 /** What bounds the memory of a process. */
-export function memoryOf({ heapMb, mallocArenas }: Scaling = {}): Readonly<Record<string, string>> {
+export function memoryOf({ heapMb, youngMb, mallocArenas }: Scaling = {}): Readonly<Record<string, string>> {
+  const heap = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
+  const bounds = [...heap, `--max-semi-space-size=${youngMb ?? standardYoungMb}`]; // they replace those of the image
   return {
-    ...(heapMb === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heapMb}` }),
+    ...(heapMb === undefined && youngMb === undefined ? {} : { NODE_OPTIONS: bounds.join(' ') }),
     ...(mallocArenas === undefined ? {} : { MALLOC_ARENA_MAX: String(mallocArenas) }),
   };
 }

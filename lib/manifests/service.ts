@@ -2,7 +2,7 @@ import type { Scaling } from '../function/define.ts';
 import { containerOf, standardPorts, volumesOf, type Told } from './container.ts';
 import { labelsOf, type Manifest, type Site } from './manifest.ts';
 
-export const standardScaling: Required<Omit<Scaling, 'heapMb' | 'mallocArenas'>> = {
+export const standardScaling: Required<Omit<Scaling, 'heapMb' | 'youngMb' | 'mallocArenas'>> = {
   minScale: 0,
   maxScale: 2,
   cpu: '20m',

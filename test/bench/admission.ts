@@ -1,3 +1,4 @@
+import { memoryOf, standardYoungMb } from '../../lib/manifests/container.ts';
 import { reviewPath, startShipped, type ShippedWebhook } from '../node-affinity-mutate/shipped.ts';
 import { median, ratio, type Figure } from './measure/figure.ts';
 import { pace, type Pace } from './measure/pace.ts';
@@ -42,7 +43,8 @@ export async function run(): Promise<readonly Figure[]> {
 async function openPair(stack: AsyncDisposableStack): Promise<{ floor: Started; served: ShippedWebhook }> {
   const served = stack.use(await startShipped({ core: 0 }));
   const { certificates: CERT_DIR, patch: PATCH, flags } = served;
-  const floor = await start({ ...benchProgram('review.cjs', { CERT_DIR, PATCH }), flags, core: 0 });
+  const environment = { ...memoryOf({ youngMb: standardYoungMb }), CERT_DIR, PATCH };
+  const floor = await start({ ...benchProgram('review.cjs', environment), flags, core: 0 });
   stack.defer(async () => {
     await floor.stop();
   });

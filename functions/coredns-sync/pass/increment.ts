@@ -6,7 +6,7 @@ import { memoryOf, orphansIn, startFrom, type Known } from '../state/memory.ts';
 import { countNoop } from '../metrics.ts';
 import type { Policy } from '../policy.ts';
 import { publish } from './publish.ts';
-import type { SourceRecord } from '../state/record.ts';
+import { hostsIn, type SourceRecord } from '../state/record.ts';
 import { writingRules } from '../refused.ts';
 import { hostKey } from '../rule.ts';
 import { replaceClaims, untilDue, waitMs, type ShardPlan } from '../shard/plan.ts';
@@ -89,11 +89,14 @@ async function apply(context: Context<Config>, policy: Policy, work: Work): Prom
   const { layout } = work.start;
   const { shards: count } = layout;
   const { unsettled } = memoryOf(context);
-  const hosts = changed.flatMap(({ key }) => [
-    ...hostsOf(looked.get(key)),
-    ...(recordIn(buckets, layout.buckets, key)?.hosts ?? []),
-    ...(unsettled.get(key) ?? []),
-  ]);
+  const hosts = changed.flatMap(({ key }) => {
+    const record = recordIn(buckets, layout.buckets, key);
+    return [
+      ...hostsOf(looked.get(key)),
+      ...(record === undefined ? [] : hostsIn(record)),
+      ...(unsettled.get(key) ?? []),
+    ];
+  });
   const shards = await readShards(
     context,
     policy,

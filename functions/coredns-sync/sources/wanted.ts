@@ -24,6 +24,13 @@ export interface RefusedHost {
   readonly why: string;
 }
 
+/** Nearly all objects share it: there may be tens of thousands. */
+const nothingRefused: readonly RefusedHost[] = [];
+
+function listOf(refused: ReadonlyMap<string, RefusedHost>): readonly RefusedHost[] {
+  return refused.size === 0 ? nothingRefused : [...refused.values()];
+}
+
 export function sourceName(
   { resource }: Pick<Source, 'resource'>,
   { namespace = '', name = '' }: { namespace?: string; name?: string },
@@ -32,7 +39,7 @@ export function sourceName(
 }
 
 export function nothingWanted(source: string, about?: KubeObject): Wanted {
-  return { source, about, claims: [], refused: [], record: undefined };
+  return { source, about, claims: [], refused: nothingRefused, record: undefined };
 }
 
 /** Each host that an object asks for is a claim or is refused; one bad host never spoils the others. */
@@ -57,7 +64,7 @@ export function wantedBy<T extends KubeObject>(source: Source<T>, object: T, { p
       claims.set(hostKey(host), { ...host, source: name, mapping: best, priority, created });
     }
   }
-  const found = { source: name, about, claims: [...claims.values()], refused: [...refused.values()] };
+  const found = { source: name, about, claims: [...claims.values()], refused: listOf(refused) };
   const concerned = found.claims.length + found.refused.length > 0;
   const detail = [metadata.uid, [...refused.keys()]];
   return { ...found, record: concerned ? recordOf(name, found.claims, detail) : undefined };

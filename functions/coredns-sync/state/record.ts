@@ -7,8 +7,11 @@ export interface SourceRecord {
   /** `Ingress/shop/web`. */
   readonly source: string;
   readonly digest: string;
-  /** Keys of the claimed hosts, sorted. Undefined of an object with so many that a change of it costs a full pass. */
-  readonly hosts: readonly string[] | undefined;
+  /**
+   * Keys of the claimed hosts, sorted, with commas between them: a full pass holds the records of all objects and needs the
+   * hosts of none. Undefined of an object with so many that a change of it costs a full pass.
+   */
+  readonly hosts: string | undefined;
 }
 
 export type SourceRecords = ReadonlyMap<string, SourceRecord>;
@@ -23,15 +26,15 @@ const tooMany = '?';
 export function recordOf(source: string, claims: readonly Claim[], detail: unknown): SourceRecord {
   const facts = claims.map(({ priority, mapping, created, ...claim }) => [hostKey(claim), priority, mapping, created]);
   const digest = hash('sha256', JSON.stringify([facts, detail])).slice(0, digestLength);
-  const hosts = [...new Set(claims.map(hostKey))].sort(compareBytes);
-  return { source, digest, hosts: hosts.join().length > mostHostBytes ? undefined : hosts };
+  const hosts = [...new Set(claims.map(hostKey))].sort(compareBytes).join();
+  return { source, digest, hosts: hosts.length > mostHostBytes ? undefined : hosts };
 }
 
 const line = /^([A-Za-z]+\/[a-z0-9-]*\/[a-z0-9.-]+) ([0-9a-f]{12}) ([a-z0-9.*,-]*|\?)$/;
 
 export function formatRecords(records: Iterable<SourceRecord>): string {
   return [...records]
-    .map(({ source, digest, hosts }) => `${source} ${digest} ${hosts?.join() ?? tooMany}\n`)
+    .map(({ source, digest, hosts }) => `${source} ${digest} ${hosts ?? tooMany}\n`)
     .sort(compareBytes)
     .join('');
 }
@@ -40,8 +43,7 @@ export function formatRecords(records: Iterable<SourceRecord>): string {
 export function bytesOfRecords(records: Iterable<SourceRecord>): number {
   let bytes = 0;
   for (const { source, hosts } of records) {
-    const names = hosts?.reduce((sum, host) => sum + host.length + 1, 0) ?? tooMany.length + 1;
-    bytes += source.length + digestLength + 2 + Math.max(names, 1);
+    bytes += source.length + digestLength + (hosts ?? tooMany).length + 3;
   }
   return bytes;
 }
@@ -54,11 +56,12 @@ export function parseRecords(text: string): SourceRecords | undefined {
     if (source === undefined || digest === undefined) {
       return undefined;
     }
-    records.set(source, { source, digest, hosts: parseHosts(hosts) });
+    records.set(source, { source, digest, hosts: hosts === tooMany ? undefined : hosts });
   }
   return records;
 }
 
-function parseHosts(text: string): SourceRecord['hosts'] {
-  return text === tooMany ? undefined : text === '' ? [] : text.split(',');
+/** Keys of the hosts that are known to be claimed. */
+export function hostsIn({ hosts = '' }: SourceRecord): readonly string[] {
+  return hosts === '' ? [] : hosts.split(',');
 }

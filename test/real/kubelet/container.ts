@@ -28,7 +28,8 @@ export function commandOf(
   const { hostname, port } = new URL(cluster.access.url);
   const { flags, environment } = launch({ compileCache: join(app, 'cache') });
   const given = Object.fromEntries((container?.env ?? []).map(({ name, value = '' }) => [name, value]));
-  const options = [given['NODE_OPTIONS'], `--require ${join(import.meta.dirname, 'pod.cjs')}`];
+  const { NODE_OPTIONS: memory } = { ...environment, ...given };
+  const options = [memory, `--require ${join(import.meta.dirname, 'pod.cjs')}`];
   const here = { mounts: mountsOf(pod, cluster), ports, routes };
   return {
     name: pod.metadata?.name ?? '',
