@@ -85,7 +85,6 @@ function liveNames(config: Config): readonly string[] {
 function dnsRights({ config }: Policy): readonly Permission[] {
   const scope = { namespaces: [config.COREDNS_NAMESPACE] };
   const read = [config.COREDNS_CONFIGMAP_NAME, customConfigMap, 'node-local-dns'];
-  const configures = config.COREDNS_AUTO_CONFIGURE && !config.RENDER_ONLY;
   const stubs = config.NODELOCAL_MODE === 'stubdomains';
   return [
     {
@@ -99,7 +98,7 @@ function dnsRights({ config }: Policy): readonly Permission[] {
     { groups: ['apps'], resources: ['deployments'], verbs: ['list'], scope }, // to find one of another name
     { groups: ['apps'], resources: ['daemonsets'], names: ['node-local-dns'], verbs: ['get'], scope },
     ...(stubs ? [{ groups: [''], resources: ['services'], names: [upstreamName], verbs: ['get'], scope }] : []),
-    ...(configures
+    ...(config.COREDNS_AUTO_CONFIGURE
       ? [
           {
             groups: [''],
@@ -129,7 +128,7 @@ function extraRights(policy: Policy): readonly Permission[] {
       ? []
       : [{ groups: [''], resources: ['services'], names, verbs: ['get'], scope: 'cluster' as const }]),
     ...podRights(config),
-    ...(config.VERIFY_RELOAD && !config.RENDER_ONLY ? lastGoodRights(policy) : []),
+    ...(config.VERIFY_RELOAD ? lastGoodRights(policy) : []),
   ];
 }
 

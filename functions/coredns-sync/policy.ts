@@ -53,7 +53,7 @@ export function mappingOf({ mappings }: Policy, of: Mapping['of'], className: st
 
 export function integrationOptions({ config, mappings }: Policy): IntegrationOptions {
   return {
-    configure: config.COREDNS_AUTO_CONFIGURE && !config.RENDER_ONLY,
+    configure: config.COREDNS_AUTO_CONFIGURE,
     mode: config.INTEGRATION_MODE,
     importPosition: config.IMPORT_POSITION,
     nodeLocal: config.NODELOCAL_MODE,

@@ -163,6 +163,7 @@ describe('a dry run', () => {
     const preview = sandbox.api.get(configMaps, `${rulesName}-preview`, 'kube-system') as ConfigMap;
     expect(preview.data?.['dynamic.server']).toContain(lineOf('api.example.com'));
     expect(rules()?.data).toEqual(data);
+    expect(world.writes().filter((write) => !write.endsWith(' configmaps'))).toEqual([]); // no object is told of it
     expect(sandbox.api.get(deployments, 'coredns', 'kube-system')?.metadata?.resourceVersion).toBe(before);
     expect(JSON.parse(state()?.data?.['preview'] ?? '{}')).toEqual({
       adds: { count: 1, hosts: ['api.example.com'] },

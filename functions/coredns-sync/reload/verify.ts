@@ -20,7 +20,7 @@ const atOnce = 8;
 
 /** With `VERIFY_RELOAD`: how did CoreDNS take the rules? Those it took are kept; when it refuses others, those come back. */
 export async function verifyReload(context: Context<Config>, policy: Policy, dns: Dns): Promise<void> {
-  if (!context.config.VERIFY_RELOAD || context.config.RENDER_ONLY) {
+  if (!context.config.VERIFY_RELOAD) {
     return;
   }
   try {

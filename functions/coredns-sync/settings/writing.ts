@@ -58,3 +58,18 @@ export const writing = {
     false,
   ),
 };
+
+/** What a setting lets it do to others than its own ConfigMaps. */
+interface Reaching {
+  readonly RENDER_ONLY: boolean;
+  readonly COREDNS_AUTO_CONFIGURE: boolean;
+  readonly EMIT_EVENTS: boolean;
+  readonly TOUCH_PODS: boolean;
+  readonly VERIFY_RELOAD: boolean;
+}
+
+/** CoreDNS does not see a preview: there is nothing to configure for it, to tell of it or to ask about it. */
+export function leavingAllElseAlone<T extends Reaching>(config: T): T {
+  const off = { COREDNS_AUTO_CONFIGURE: false, EMIT_EVENTS: false, TOUCH_PODS: false, VERIFY_RELOAD: false };
+  return config.RENDER_ONLY ? { ...config, ...off } : config;
+}
