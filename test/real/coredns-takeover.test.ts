@@ -1,12 +1,29 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { dirname, delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { coreDeployment } from '../../functions/coredns-sync/sandbox/coredns.ts';
 import { configMaps, deployments, type ConfigMap, type Deployment } from '../../lib/kube/resource.ts';
 import { openWorld, rulesName, type Environment, type World } from '../coredns-sync/world.ts';
+import { binary } from './cluster.ts';
+import {
+  manifest,
+  openCoreDnsSyncSite,
+  shippedWith,
+  statePath,
+  tell,
+  theDeployment,
+  ticking,
+} from './coredns-sync-site.ts';
 import { rootBlock } from './dns/corefile.ts';
 import { followAnswers } from './dns/follow.ts';
 import { key } from './dns/render.ts';
 import { outcome, toIngress } from './dns/rules.ts';
 import { openDnsSite, type CoreDns, type DnsSite } from './dns/site.ts';
 import { ingress } from './dns/world.ts';
+import { installRights, startFunction } from './function.ts';
+import { pathOf } from './manifests.ts';
 import { waitUntil } from './wait.ts';
 
 const patience = 300_000;
@@ -46,17 +63,22 @@ async function openPeersCluster(corefile: string, directory: string, environment
   const { api } = world.sandbox;
   const current = structuredClone(api.get(configMaps, 'coredns', 'kube-system')) as ConfigMap;
   await api.update(configMaps, { ...current, data: { Corefile: corefile } } as ConfigMap);
-  const deployment = structuredClone(api.get(deployments, 'coredns', 'kube-system')) as Deployment;
-  const volume = { name: 'coredns-ingress-sync-volume', configMap: { name: rulesName } };
-  const pod = deployment.spec?.template.spec;
-  pod?.volumes?.push(volume);
-  pod?.containers[0]?.volumeMounts?.push({ name: volume.name, mountPath: directory, readOnly: true });
-  await api.update(deployments, deployment);
+  await api.update(deployments, mountedByPeer(api.get(deployments, 'coredns', 'kube-system') as Deployment, directory));
   await api.create(configMaps, peerRules);
   for (const [index, host] of hosts.entries()) {
     await world.ingress(`web-${index}`, [host]);
   }
   return world;
+}
+
+/** The operator's volume: a plain one, which must be there for a pod to start. */
+function mountedByPeer(live: Deployment, mountPath: string): Deployment {
+  const deployment = structuredClone(live);
+  const volume = { name: 'coredns-ingress-sync-volume', configMap: { name: rulesName } };
+  const pod = deployment.spec?.template.spec;
+  pod?.volumes?.push(volume);
+  pod?.containers[0]?.volumeMounts?.push({ name: volume.name, mountPath, readOnly: true });
+  return deployment;
 }
 
 /** What the kubelet does. */
@@ -101,3 +123,48 @@ it.each(['false', 'true'])(
   },
   patience,
 );
+
+it(
+  'the command of the README makes the volume of the operator one that binds no pod, and the function adds to it',
+  async () => {
+    await using cluster = await openCoreDnsSyncSite();
+    const environment = { ADOPT: 'true', COREDNS_AUTO_CONFIGURE: 'true' };
+    const shipped = shippedWith(environment);
+    await installRights(cluster.cluster, shipped);
+    const peers = mountedByPeer(coreDeployment, '/etc/coredns/custom/coredns-ingress-sync');
+    await cluster.apply(manifest('apps/v1', 'Deployment', peers));
+    await cluster.apply(manifest('v1', 'ConfigMap', peerRules));
+    const fn = await startFunction(cluster.cluster, shipped, { port: 0, environment });
+    await tell(fn, ticking);
+    const before = await sourcesOf();
+    const readme = await readFile(join(shipped.folder, 'README.md'), 'utf8');
+    const command = /^kubectl -n kube-system patch deployment coredns .*?(?=\n```)/ms.exec(readme)?.[0] ?? 'false';
+    const PATH = [dirname(binary('kubectl')), process.env['PATH']].join(delimiter);
+    const { kubeconfig: KUBECONFIG, directory: HOME } = cluster.cluster.site;
+    await promisify(execFile)('sh', ['-c', command], { env: { PATH, KUBECONFIG, HOME } });
+    const patched = await sourcesOf();
+    await cluster.rollOut();
+    await tell(fn, ticking);
+    const { data } = await cluster.read(statePath);
+    await fn.running.stop('SIGTERM');
+
+    expect(before).toEqual([
+      { name: 'coredns-ingress-sync-volume', configMap: expect.objectContaining({ name: rulesName }) },
+    ]);
+    expect(patched).toEqual([projecting(1)]);
+    expect(await sourcesOf()).toEqual([projecting(32)]);
+    expect(data?.['conditions']).not.toContain('MountConflict');
+
+    async function sourcesOf(): Promise<unknown> {
+      const { spec } = (await cluster.read(pathOf(theDeployment))) as Deployment;
+      return spec?.template.spec?.volumes?.filter(({ name }) => name === 'coredns-ingress-sync-volume');
+    }
+  },
+  patience,
+);
+
+function projecting(shards: number): object {
+  const names = Array.from({ length: shards }, (_, shard) => (shard === 0 ? rulesName : `${rulesName}-${shard}`));
+  const sources = names.map((name) => ({ configMap: { name, optional: true } }));
+  return { name: 'coredns-ingress-sync-volume', projected: { sources, defaultMode: 0o644 } };
+}

@@ -18,7 +18,7 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   'coredns-sync-faults': [...api, 'coredns'],
   'coredns-sync-million': ['coredns'],
   'coredns-sync-rights': [...api, 'coredns'],
-  'coredns-takeover': ['coredns'],
+  'coredns-takeover': [...api, 'coredns', 'kubectl'],
   'coredns-texts': ['coredns'],
   delivery: [...api, 'receive-adapter', 'mtping', 'broker-ingress', 'broker-filter'],
   'freeze-admission': api,
