@@ -1,5 +1,5 @@
 import { coreConfigMap, coreDeployment, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
-import { configMaps, deployments, ingresses, namespaces } from '../../lib/kube/resource.ts';
+import { configMaps, deployments, ingresses, namespaces, type Deployment } from '../../lib/kube/resource.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { startShipped, type Shipped } from '../coredns-sync/shipped.ts';
 import { ingressOf } from '../coredns-sync/world.ts';
@@ -115,6 +115,11 @@ async function fill({ api }: Sandbox, size: number, { tick }: Shipped): Promise<
   }
   await api.create(configMaps, coreConfigMap(corefile));
   await api.create(deployments, coreDeployment);
+  await tick();
+  const coredns = structuredClone(api.get(deployments, 'coredns', 'kube-system'));
+  const { generation: observedGeneration = 1 } = coredns?.metadata ?? {};
+  const status = { observedGeneration, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
+  await api.update(deployments, { ...coredns, status } as Deployment, { subresource: 'status' });
   await tick();
   for (let index = 0; index < size; index += 1) {
     await api.create(ingresses, ingressOf(`web-${index}`, [`host-${index}.shop.example.com`]));

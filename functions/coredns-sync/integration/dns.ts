@@ -12,7 +12,7 @@ import { checkConfiguration, checkImports } from '../render/check.ts';
 import type { Config } from '../config.ts';
 import { orIfForbidden } from '../forbidden.ts';
 import { customConfigMap, knownFiles } from './detect.ts';
-import { corednsContainer, isRolledOut } from './mount.ts';
+import { corednsContainer, isRolledOut, observeMount } from './mount.ts';
 import type { DnsFacts, DnsObjects } from './types.ts';
 import { integrationOptions, policyOf, targetServices, type Policy } from '../policy.ts';
 import { dataKey, renderRules, shardKey } from '../render/render.ts';
@@ -84,13 +84,13 @@ export async function observeDns(context: Context<Config>, last?: DnsFacts): Pro
 }
 
 /** Of all that `planIntegration` goes by, hosts aside: most of what happens to CoreDNS is none of it. */
-export function digestOf({ objects, forbidden }: Dns, { config }: Policy): string {
+export function digestOf({ objects, forbidden }: Dns, policy: Policy): string {
   const { corefile, custom, kubeDns, nodeLocal, deployment, targets = new Map<string, Service>(), last } = objects;
   const seen = [
-    ...[config, forbidden.toSorted(), nodeLocal !== undefined],
+    ...[policy.config, forbidden.toSorted(), nodeLocal !== undefined],
     ...[corefile, custom, kubeDns?.configMap].map((found) => [found?.data, found?.metadata?.annotations]),
     ...[...targets, ['kube-dns', kubeDns?.service] as const].map(([name, found]) => [name, addressOf(found)]),
-    deployment === undefined ? 'missing' : podsOf(deployment, last),
+    deployment === undefined ? 'missing' : podsOf(deployment, policy, last),
   ];
   return hash('sha256', JSON.stringify(seen)).slice(0, 16);
 }
@@ -99,9 +99,11 @@ function addressOf(service: Service | 'missing' | undefined): unknown {
   return typeof service === 'object' ? [service.spec?.clusterIP, service.spec?.clusterIPs] : service;
 }
 
-/** How many there are is nobody's business; whether all have the template is, until the import is there. */
-function podsOf(deployment: Deployment, last: DnsFacts | undefined): unknown {
-  return [deployment.metadata?.name, deployment.spec?.template, last?.imported === true || isRolledOut(deployment)];
+/** How many there are is nobody's business; whether all have the template is, while something waits for that. */
+function podsOf(deployment: Deployment, policy: Policy, last: DnsFacts | undefined): unknown {
+  const { shards } = observeMount(deployment, integrationOptions(policy));
+  const waits = last?.imported !== true || last.shards < shards;
+  return [deployment.metadata?.name, deployment.spec?.template, !waits || isRolledOut(deployment)];
 }
 
 /** May there be a NodeLocal DNSCache that we can't see? */
