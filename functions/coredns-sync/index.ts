@@ -28,7 +28,7 @@ export default defineFunction<Config>({
   permissions: permissionsOf,
   // Full passes over a large cluster would grow the heap by 60 MB for want of a bound, and what threads keep by 10 MB.
   scaling: { minScale: 0, maxScale: 2, cpu: '20m', memory: '128Mi', heapMb: 512, youngMb: 4, mallocArenas: 1 },
-  keeps: (_config, { namespace }) => [{ resource: configMaps, name: stateName, namespace }],
+  keeps: (config, { namespace }) => [{ resource: configMaps, name: stateName(config), namespace }],
   release,
 });
 

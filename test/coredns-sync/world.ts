@@ -36,9 +36,9 @@ export interface World extends AsyncDisposable {
   readonly rules: (index?: number) => ConfigMap | undefined;
   /** The lines of all rules, without comments. */
   readonly lines: () => readonly string[];
-  readonly state: () => ConfigMap | undefined;
+  readonly state: (name?: string) => ConfigMap | undefined;
   readonly conditions: () => Record<string, string>;
-  /** What the controllers do when every pod of CoreDNS runs with the newest template, and the event about it. */
+  /** What the controllers do when every pod of CoreDNS runs with the newest template, and the events about all that. */
   readonly rollOut: () => Promise<void>;
   /** Calls that changed something since the last look. */
   readonly writes: () => readonly string[];
@@ -88,8 +88,8 @@ export async function openWorld(environment: Environment = {}, options: SandboxO
     return sandbox.api.get(configMaps, name, 'kube-system');
   }
 
-  function state(): ConfigMap | undefined {
-    return sandbox.api.get(configMaps, 'coredns-sync-state', own);
+  function state(name = 'coredns-sync-state'): ConfigMap | undefined {
+    return sandbox.api.get(configMaps, name, own);
   }
 
   async function tell(change: 'add' | 'update' | 'delete', name: string, told: Told = {}): Promise<number> {
@@ -120,6 +120,7 @@ export async function openWorld(environment: Environment = {}, options: SandboxO
       const status = { observedGeneration, ...counts };
       await sandbox.api.update(deployments, { ...object, status } as KubeObject, { subresource: 'status' });
       await tell('update', 'coredns', { kind: 'Deployment', apiVersion: 'apps/v1', namespace: 'kube-system' });
+      await tell('update', 'coredns', { kind: 'ConfigMap', apiVersion: 'v1', namespace: 'kube-system' });
     },
     tick: async () => (await send(app.url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status,
     lines: () =>

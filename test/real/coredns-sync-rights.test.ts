@@ -164,10 +164,10 @@ describe('coredns-sync with RENDER_ONLY and every feature on, under its shipped 
       const before = await observed((name) => !name.startsWith(`${rulesName}-preview`));
       await putMany('first');
       await tell(fn, ticking);
-      const { data } = await site.read(statePath);
+      const { data } = await site.read(`${statePath}-preview`);
       await putMany('second');
       await tell(fn, ticking);
-      await askForCleanup(fn);
+      await askForCleanup(fn, `${statePath}-preview`);
       await fn.running.stop('SIGTERM');
 
       expect(JSON.parse(data?.['preview'] ?? '{}')).toMatchObject({ adds: { count: 2002 }, removes: { count: 0 } });
@@ -199,7 +199,7 @@ interface Stage extends AsyncDisposable {
   readonly meetCoreDns: (fn: RealFunction, deployment: AnyManifest) => Promise<void>;
   /** More hosts than half of the shards hold. */
   readonly putMany: (name: string) => Promise<void>;
-  readonly askForCleanup: (fn: RealFunction) => Promise<void>;
+  readonly askForCleanup: (fn: RealFunction, state?: string) => Promise<void>;
 }
 
 async function openStage(shipped: Shipped): Promise<Stage> {
@@ -240,8 +240,8 @@ async function openStage(shipped: Shipped): Promise<Stage> {
         );
       }
     },
-    askForCleanup: async (fn) => {
-      await site.merge(statePath, { metadata: { annotations: annotated({ cleanup: 'requested' }) } });
+    askForCleanup: async (fn, state = statePath) => {
+      await site.merge(state, { metadata: { annotations: annotated({ cleanup: 'requested' }) } });
       await tell(fn, { type: 'dev.kube-reflex.coredns-sync.cleanup' });
     },
     [Symbol.asyncDispose]: () => stage.disposeAsync(),

@@ -57,11 +57,12 @@ export async function release(context: Context<Config>): Promise<readonly string
 }
 
 /** Without a state nobody has configured anything since it went. */
-async function request({ kube, namespace }: Context<Config>): Promise<void> {
-  const { object, cleaning } = await readState({ kube, namespace });
+async function request({ kube, namespace, config }: Context<Config>): Promise<void> {
+  const { object, cleaning } = await readState({ kube, namespace, config });
   if (object !== undefined && !cleaning) {
     const annotations = annotated({ cleanup: 'requested' });
-    const step = writeConfigMap(object, { namespace, name: stateName, data: {}, labels: {}, annotations }, 'leaving');
+    const content = { namespace, name: stateName(config), data: {}, labels: {}, annotations };
+    const step = writeConfigMap(object, content, 'leaving');
     await kube.run({ steps: step === undefined ? [] : [step] });
   }
 }

@@ -16,7 +16,8 @@ export type AnnotationName =
   | 'of'
   | 'render-mode'
   | 'stub-domains'
-  | 'touched-at';
+  | 'touched-at'
+  | 'written-at';
 
 export function annotationKey(name: AnnotationName): string {
   return prefix + name;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ConfigMap } from '../../../lib/kube/resource.ts';
 import { annotated, annotationOf, ownerLabels } from './annotation.ts';
+import type { Config } from '../config.ts';
 import { stableHash } from '../hash.ts';
 import { writeConfigMap, type WriteStep } from './patch.ts';
 import { bytesOfRecords, formatRecords, parseRecords, type SourceRecord, type SourceRecords } from './record.ts';
@@ -26,8 +27,9 @@ export function bucketOf(source: string, buckets: number): number {
   return stableHash(source) % buckets;
 }
 
-export function bucketName(index: number): string {
-  return `coredns-sync-records-${index}`;
+/** Those of a preview speak of other rules than those of CoreDNS. */
+export function bucketName(index: number, { RENDER_ONLY }: Pick<Config, 'RENDER_ONLY'>): string {
+  return `coredns-sync-records-${index}${RENDER_ONLY ? '-preview' : ''}`;
 }
 
 export function readBucket(index: number, object: ConfigMap | undefined): Bucket {
@@ -45,21 +47,21 @@ export interface BucketContent {
   readonly records: Iterable<SourceRecord>;
   readonly buckets: number;
   readonly namespace: string;
-  readonly instance: string;
+  readonly config: Pick<Config, 'INSTANCE' | 'RENDER_ONLY'>;
 }
 
 export function writeBucket(
   bucket: Bucket,
-  { records, buckets, namespace, instance }: BucketContent,
+  { records, buckets, namespace, config }: BucketContent,
 ): WriteStep | undefined {
   const text = formatRecords(records);
   return writeConfigMap(
     bucket.object,
     {
       namespace,
-      name: bucketName(bucket.index),
+      name: bucketName(bucket.index, config),
       data: { [recordsKey]: text },
-      labels: ownerLabels(instance),
+      labels: ownerLabels(config.INSTANCE),
       annotations: annotated({ 'content-sha256': digestOf(text), of: String(buckets) }),
     },
     'index of objects',

@@ -67,7 +67,10 @@ export interface Preview {
   readonly removes: Preview['adds'];
 }
 
-export const stateName = 'coredns-sync-state';
+/** A preview has its own: where its rules are says nothing of where those of CoreDNS are. */
+export function stateName({ RENDER_ONLY }: Pick<Config, 'RENDER_ONLY'>): string {
+  return RENDER_ONLY ? 'coredns-sync-state-preview' : 'coredns-sync-state';
+}
 const schema = '1';
 
 const empty: State = {
@@ -86,6 +89,8 @@ const empty: State = {
   cleanup: undefined,
 };
 
+type Stating = Pick<Context<Config>, 'kube' | 'namespace' | 'config'>;
+
 /** The state as it was read, with what a write needs. */
 export interface ReadState extends State {
   readonly object: ConfigMap | undefined;
@@ -95,8 +100,8 @@ export interface ReadState extends State {
   readonly cleaning: boolean;
 }
 
-export async function readState({ kube, namespace }: Pick<Context, 'kube' | 'namespace'>): Promise<ReadState> {
-  return parseState(await kube.get(configMaps, { namespace, name: stateName }));
+export async function readState({ kube, namespace, config }: Stating): Promise<ReadState> {
+  return parseState(await kube.get(configMaps, { namespace, name: stateName(config) }));
 }
 
 export function parseState(object: ConfigMap | undefined): ReadState {
@@ -104,7 +109,14 @@ export function parseState(object: ConfigMap | undefined): ReadState {
   const keys = data['schema'] === schema ? Object.keys(empty) : [];
   const found = Object.fromEntries(keys.flatMap((key) => parsed(key, data[key]))) as Partial<State>;
   const cleaning = annotationOf(object, 'cleanup') === 'requested';
-  return { ...empty, ...found, object, known: found.layout !== undefined, cleaning };
+  const known = isLayout(found.layout);
+  const layout = isLayout(found.layout) ? found.layout : empty.layout;
+  return { ...empty, ...found, layout, object, known, cleaning };
+}
+
+/** Whoever edits the state by hand may leave anything behind. */
+function isLayout(layout: Layout | undefined): layout is Layout {
+  return Number.isInteger(layout?.shards) && Number.isInteger(layout?.buckets);
 }
 
 /** A part that does not parse is one that was never written. */
@@ -127,7 +139,7 @@ export function reachOf({ layout, known }: ReadState): Pick<Layout, 'shards' | '
 
 /** Writes the parts that differ, and nothing when none does. Fails when anybody wrote since the state was read. */
 export async function writeState(
-  { kube, namespace, config }: Pick<Context<Config>, 'kube' | 'namespace' | 'config'>,
+  { kube, namespace, config }: Stating,
   read: ReadState,
   changes: Partial<State>,
 ): Promise<void> {
@@ -138,7 +150,7 @@ export async function writeState(
   const data = Object.fromEntries(parts.map(([key, value]) => [key, format(value)]));
   const content = {
     namespace,
-    name: stateName,
+    name: stateName(config),
     data: { schema, ...data },
     labels: ownerLabels(config.INSTANCE),
     annotations: {},

@@ -22,12 +22,12 @@ export async function readShards(
 }
 
 export async function readBuckets(
-  { kube, namespace }: Context<Config>,
+  { kube, namespace, config }: Context<Config>,
   indices: Iterable<number>,
 ): Promise<ReadonlyMap<number, Bucket>> {
   const read = await inParallel(atOnce, [...new Set(indices)], async (index): Promise<[number, Bucket]> => [
     index,
-    readBucket(index, await kube.get(configMaps, { namespace, name: bucketName(index) })),
+    readBucket(index, await kube.get(configMaps, { namespace, name: bucketName(index, config) })),
   ]);
   return new Map(read);
 }

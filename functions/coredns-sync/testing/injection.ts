@@ -156,7 +156,7 @@ function writtenBy(policy: Policy, wanted: readonly Wanted[], decision: Decision
         records: part,
         buckets: layout.buckets,
         namespace: 'kube-reflex',
-        instance: policy.config.INSTANCE,
+        config: policy.config,
       }),
     ),
     ...wanted.flatMap((each) => outcomeEvents(each, { rivals, turned: new Set(), at: new Date(0) })),
