@@ -9,12 +9,12 @@ export function countPass({ metrics }: Counting, kind: 'increment' | 'flush' | '
   metrics.counter('passes_total', 'Runs by kind and how they ended.', ['kind', 'result']).add(1, { kind, result });
 }
 
-export type Written = 'rules' | 'index' | 'custom' | 'corefile';
+export type Written = 'rules' | 'index' | 'custom' | 'corefile' | 'volume_mount' | 'stub_domains';
 
 /** Only what was sent: a run that finds nothing to change counts in `noop_total`. */
 export function countWrite({ metrics }: Counting, object: Written, result: string): void {
   metrics
-    .counter('writes_total', 'Writes of ConfigMaps by what they hold and how they ended.', ['object', 'result'])
+    .counter('writes_total', 'Writes by what they are about and how they ended.', ['object', 'result'])
     .add(1, { object, result });
 }
 
@@ -43,19 +43,17 @@ export function countRefused({ metrics }: Counting, { refused }: Wanted): void {
   }
 }
 
-/** As every full pass finds them, so that they are right after a cold start. */
-export function showRules({ metrics }: Counting, { hosts, losing, refused, shards, bytes }: RulesFigures): void {
+/** As the last full pass found them, be it that of another process. */
+export function showSummary({ metrics }: Counting, { hosts, losing, refused }: Summary, shards: number): void {
   const gauge = metrics.gauge('hosts', 'Hosts by what became of them.', ['state']);
   gauge.set(hosts, { state: 'managed' });
   gauge.set(losing, { state: 'losing' });
   gauge.set(refused, { state: 'rejected' });
   metrics.gauge('shards', 'ConfigMaps that hold rules.').set(shards);
-  metrics.gauge('rules_bytes', 'Size of all rules with their claims.').set(bytes);
 }
 
-interface RulesFigures extends Pick<Summary, 'hosts' | 'losing' | 'refused'> {
-  readonly shards: number;
-  readonly bytes: number;
+export function showBytes({ metrics }: Counting, bytes: number): void {
+  metrics.gauge('rules_bytes', 'Size of all rules with their claims.').set(bytes);
 }
 
 /** What is no longer the case stays as 0: a series that vanishes looks like a target that is down. */

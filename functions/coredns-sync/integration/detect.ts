@@ -20,7 +20,9 @@ export function customDirectory(deployment: Deployment | undefined): string | un
         projected?.sources?.some((source) => source.configMap?.name === customConfigMap),
     )
     .map(({ name }) => name);
-  return corednsContainer(deployment)?.volumeMounts?.find(({ name }) => names.includes(name))?.mountPath;
+  return corednsContainer(deployment)
+    ?.volumeMounts?.find(({ name }) => names.includes(name))
+    ?.mountPath.replace(/(?<=.)\/$/, '');
 }
 
 /** The texts that the Corefile may import, as far as we can read them. */

@@ -123,6 +123,28 @@ describe('CoreDNS gets the rules', () => {
     expect(metrics).toContain('kube_reflex_coredns_sync_drift_total{type="import_statement"} 7');
   });
 
+  it('CS-38 who writes another Corefile each time is let win as well', async () => {
+    await configured();
+    const bare = corefile().replace(`    ${ourImport}\n`, '');
+    let healed = 0;
+    for (let time = 0; time < 10; time += 1) {
+      await editCorefile(() => `# rendered at ${time}\n${bare}`);
+      await world.tell('update', 'coredns', corefileEvent);
+      healed += Number(corefile().includes(ourImport));
+    }
+
+    expect(healed).toBe(6);
+    expect(world.conditions()).toHaveProperty('Contended');
+  });
+
+  it('counts what it writes for that', async () => {
+    await configured();
+    const metrics = await (await fetch(new URL('/metrics', world.app.url))).text();
+
+    expect(metrics).toContain('writes_total{object="volume_mount",result="ok"} 1');
+    expect(metrics).toContain('writes_total{object="corefile",result="ok"} 1');
+  });
+
   it('CS-46 without a CoreDNS ConfigMap rules are written all the same', async () => {
     await open();
     await world.sandbox.api.remove(configMaps, { name: 'coredns', namespace: 'kube-system' });

@@ -66,7 +66,9 @@ export function withoutFailed(
 /** Of what the steps do; the version that they rest on is another each time. */
 function digestOf(steps: readonly IntegrationStep[]): string {
   const content = JSON.stringify(
-    steps.map(({ step }) => (step.do === 'patch' ? step.operations.filter(({ op }) => op !== 'test') : step)),
+    steps.map(
+      ({ step, adds }) => adds ?? (step.do === 'patch' ? step.operations.filter(({ op }) => op !== 'test') : step),
+    ),
   );
   return hash('sha256', content).slice(0, 12);
 }

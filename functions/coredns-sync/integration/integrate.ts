@@ -1,13 +1,15 @@
 import type { Context } from '../../../lib/function/define.ts';
 import type { Config } from '../config.ts';
+import { customConfigMap } from './detect.ts';
 import { digestOf, type Dns } from './dns.ts';
 import { planIntegration } from './plan.ts';
 import { healsAfter, withoutFailed } from './heals.ts';
 import type { Component, DnsFacts, IntegrationStep } from './types.ts';
-import { countDrift, showConditions } from '../metrics.ts';
+import { countDrift, showConditions, type Written } from '../metrics.ts';
 import { sorted } from '../pass/decision.ts';
 import { integrationOptions, type Policy } from '../policy.ts';
 import { planPlacedAgain } from '../pass/publish.ts';
+import { writeCounted } from '../pass/write.ts';
 import { refusedMessage } from '../refused.ts';
 import { modeFor } from '../render/rendering.ts';
 import type { Host } from '../rule.ts';
@@ -49,8 +51,10 @@ export async function integrate(
     ...reloadCondition(context.config, state),
   };
   const { facts } = integration;
-  const isSettled = steps.length === 0 && facts.blocks?.settled !== false;
-  const found = { facts, conditions, seen: isSettled ? digestOf(dns, policy) : undefined };
+  // Rules in an object of somebody else change with every host, and are looked after whenever it does.
+  const isSettled = steps.length === 0 && facts.blocks?.settled !== false && facts.placement.kind === 'own';
+  const looked = { ...dns, objects: { ...dns.objects, last: facts } };
+  const found = { facts, conditions, seen: isSettled ? digestOf(looked, policy) : undefined };
   await save(context, { ...found, ...heals.state });
   const failures = await mend(context, permitted, async (failed) => {
     await save(context, { ...found, ...withoutFailed(heals.state, state, failed) });
@@ -69,14 +73,14 @@ export async function integrate(
 
 /** Does the steps. Answers with what was refused, by part, which leaves the rules alone; what is in the way of everything is thrown once `undo` has run. */
 async function mend(
-  { kube }: Context<Config>,
+  context: Context<Config>,
   steps: readonly IntegrationStep[],
   undo: (failed: readonly Component[]) => Promise<void>,
 ): Promise<Readonly<Partial<Record<Component, string>>>> {
   const failures: Partial<Record<Component, string>> = {};
   for (const [index, { component, step }] of steps.entries()) {
     try {
-      await kube.run({ steps: [step] });
+      await writeCounted(context, writtenBy({ component, step }), [step]);
     } catch (error) {
       const message = refusedMessage(error);
       if (message === undefined) {
@@ -87,6 +91,11 @@ async function mend(
     }
   }
   return failures;
+}
+
+function writtenBy({ component, step }: IntegrationStep): Written {
+  const isCustom = 'name' in step && step.name === customConfigMap;
+  return component === 'import_statement' ? (isCustom ? 'custom' : 'corefile') : component;
 }
 
 async function save(

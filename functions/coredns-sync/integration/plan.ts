@@ -1,4 +1,4 @@
-import { addImportAfter, addImports } from '../corefile/import.ts';
+import { addImportAfter, addImports, imports } from '../corefile/import.ts';
 import { putInline } from '../corefile/inline.ts';
 import { parseCorefile } from '../corefile/parse.ts';
 import { blocksPattern, frameOf, importsBlocks, rootBlockOf } from './blocks.ts';
@@ -111,12 +111,21 @@ function planImport(facts: DnsFacts, reading: Reading, observed: DnsObjects, opt
     );
     const step = corefilePatch(corefile, edited, 'CoreDNS imports the rules');
     return {
-      steps: edited === reading.text ? steps : [...steps, { component: 'import_statement', step }],
+      steps:
+        edited === reading.text
+          ? steps
+          : [...steps, { component: 'import_statement', step, adds: missingIn(reading, options) }],
       conditions: [],
     };
   } catch (error) {
     return { steps, conditions: [invalid(error)] };
   }
+}
+
+function missingIn({ configuration, wanted }: Reading, options: IntegrationOptions): string {
+  const own = ownImport(options);
+  const lacking = configuration.blocks.filter((block) => wanted(block) && !imports(block, own));
+  return JSON.stringify([own.pattern, lacking.map(({ keys }) => keys.map(({ text }) => text))]);
 }
 
 /** With `zoneblocks` one more import, beside the blocks. It stays when the mode changes, since an empty one does no harm. */

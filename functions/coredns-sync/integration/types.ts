@@ -106,6 +106,8 @@ export type Component = 'import_statement' | 'volume_mount' | 'stub_domains';
 export interface IntegrationStep {
   readonly component: Component;
   readonly step: Step;
+  /** What it adds, where the step itself holds texts of others too: by that a repetition is known. */
+  readonly adds?: string;
 }
 
 export interface Integration {

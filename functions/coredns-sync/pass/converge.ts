@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { obstacle, type Dns } from '../integration/dns.ts';
 import { planIntegration } from '../integration/plan.ts';
 import type { DnsFacts } from '../integration/types.ts';
-import { showRules, showSources } from '../metrics.ts';
+import { showBytes, showSources, showSummary } from '../metrics.ts';
 import { decide } from './decision.ts';
 import { integrationOptions, type Policy } from '../policy.ts';
 import type { SourceRecords } from '../state/record.ts';
@@ -26,6 +26,8 @@ export interface Converged {
   readonly facts: DnsFacts;
   /** Figures that the state does not have yet. */
   readonly news: News | undefined;
+  /** Why the pass must be repeated, though it went as far as it could: a list failed. */
+  readonly failure?: Failure;
 }
 
 /**
@@ -59,13 +61,11 @@ export async function converge(context: Context<Config>, policy: Policy, dns: Dn
   const pass = { state, facts, shards, buckets, records, listed, decision };
   const wrote = decision.writes && (await carryOut(context, policy, pass));
   const news = await conclude(context, state, { ...decision, wrote });
-  showRules(context, { ...decision.summary, shards: decision.layout.shards, bytes: decision.bytes });
+  showSummary(context, decision.summary, decision.layout.shards);
+  showBytes(context, decision.bytes);
   showSources(context, countByPlace(listed));
   const [failed] = listed.unread.filter(({ because }) => because === 'failed');
-  if (failed !== undefined) {
-    throw unreadable(failed);
-  }
-  return { hosts: decision.claims, facts, news };
+  return { hosts: decision.claims, facts, news, ...(failed === undefined ? {} : { failure: unreadable(failed) }) };
 }
 
 function factsFor({ objects }: Dns, policy: Policy, hosts: readonly Host[]): DnsFacts {

@@ -8,7 +8,8 @@ import { digestOf, observeDns } from '../integration/dns.ts';
 import { integrate } from '../integration/integrate.ts';
 import type { DnsFacts } from '../integration/types.ts';
 import { countNoop, countPass } from '../metrics.ts';
-import { policyOf, type Policy } from '../policy.ts';
+import { planIntegration } from '../integration/plan.ts';
+import { integrationOptions, policyOf, type Policy } from '../policy.ts';
 import { reportPreview } from './preview.ts';
 import { startingOver } from './retry.ts';
 import { obstructed, readState } from '../state/state.ts';
@@ -35,15 +36,18 @@ export async function fullPass(context: Context<Config>, policy: Policy): Promis
   }
   const dns = await observeDns(context, state.facts);
   await verifyReload(context, policy, dns);
-  const { hosts, facts, news } = await converge(context, policy, dns);
-  const found = await integrate(context, policy, { dns, hosts });
+  const first = await converge(context, policy, dns);
+  const found = await integrate(context, policy, { dns, hosts: first.hosts });
   if (context.config.RENDER_ONLY) {
-    await reportPreview(context, hosts);
+    await reportPreview(context, first.hosts);
   }
-  const again = decisive(found) !== decisive(facts);
-  const latest = again ? (await converge(context, policy, await observeDns(context, found))).news : news;
-  if (latest !== undefined) {
-    refreshSummary(context, latest); // last, or it would compete with what the pass itself writes into the state
+  const again = decisive(found) !== decisive(first.facts);
+  const last = again ? await converge(context, policy, await observeDns(context, found)) : first;
+  if (last.news !== undefined) {
+    refreshSummary(context, last.news); // last, or it would compete with what the pass itself writes into the state
+  }
+  if (last.failure !== undefined) {
+    throw last.failure;
   }
 }
 
@@ -75,9 +79,12 @@ export async function checkDns(context: Context<Config>, _wake: Wake): Promise<v
       await fullPass(context, policy);
       return;
     }
-    const found = await integrate(context, policy, { dns, hosts: shards.flatMap(({ claims = [] }) => claims) });
-    if (state.facts === undefined || decisive(found) !== decisive(state.facts)) {
-      await fullPass(context, policy);
+    const hosts = shards.flatMap(({ claims = [] }) => claims);
+    const { facts } = planIntegration(dns.objects, integrationOptions(policy), hosts);
+    if (state.facts === undefined || decisive(facts) !== decisive(state.facts)) {
+      await fullPass(context, policy); // which is repeated when it fails, since until then nobody knows these facts
+      return;
     }
+    await integrate(context, policy, { dns, hosts });
   });
 }

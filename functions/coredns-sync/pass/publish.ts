@@ -38,23 +38,18 @@ interface Written {
 export async function publish(context: Context<Config>, policy: Policy, { facts, plan }: Written): Promise<void> {
   const first = plan.find(({ shard }) => shard.index === 0)?.content;
   if (facts !== undefined && first !== undefined) {
-    await place(context, policy, { facts, hosts: first.claims, rules: first.rules });
+    const placing = { facts, hosts: first.claims, rules: first.rules };
+    await holdingUpNothing(context, () => place(context, policy, placing));
   }
   if (context.config.TOUCH_PODS && plan.some((each) => each.changesRules)) {
-    await touchPods(context);
+    await holdingUpNothing(context, () => touchPods(context));
   }
 }
 
 /** What is refused here holds up no rules: it is said, and tried again by the tick. */
-async function place(context: Context<Config>, policy: Policy, placing: Placing): Promise<void> {
+async function holdingUpNothing(context: Context<Config>, work: () => Promise<void>): Promise<void> {
   try {
-    const steps = await planPlaced(context, policy, placing);
-    const what = placing.facts.placement.kind === 'custom' ? 'custom' : 'corefile';
-    await writeCounted(
-      context,
-      what,
-      steps.map(({ step }) => step),
-    );
+    await work();
   } catch (error) {
     const message = refusedMessage(error);
     if (message === undefined) {
@@ -62,6 +57,16 @@ async function place(context: Context<Config>, policy: Policy, placing: Placing)
     }
     await raise(context, { DnsForbidden: message });
   }
+}
+
+async function place(context: Context<Config>, policy: Policy, placing: Placing): Promise<void> {
+  const steps = await planPlaced(context, policy, placing);
+  const what = placing.facts.placement.kind === 'custom' ? 'custom' : 'corefile';
+  await writeCounted(
+    context,
+    what,
+    steps.map(({ step }) => step),
+  );
 }
 
 interface Placing {

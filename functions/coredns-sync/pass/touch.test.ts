@@ -50,3 +50,13 @@ it('with TOUCH_PODS an annotation that a pod gets meanwhile as its first stays',
   expect(touched('coredns-a')).toBe(true);
   expect(sandbox.api.get(pods, 'coredns-a', 'kube-system')?.metadata?.annotations).toHaveProperty(['cni.example/ip']);
 });
+
+it('with TOUCH_PODS that is refused the event is done all the same, and a condition says so', async () => {
+  await open(['coredns-a']);
+  world.sandbox.faults.add({ verb: 'list', resource: 'pods', effect: { do: 'refuse', status: 403 } });
+  await world.tick();
+  await world.ingress('web', ['api.example.com']);
+
+  expect(await world.tell('add', 'web')).toBe(204);
+  expect(world.conditions()).toHaveProperty('DnsForbidden');
+});

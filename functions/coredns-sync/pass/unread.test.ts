@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { kubeconfigAccess, type Access } from '../../../lib/kube/access.ts';
-import { customResourceDefinitions } from '../../../lib/kube/resource.ts';
+import { customResourceDefinitions, deployments, type Deployment } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import { kubeconfigFor } from '../../../lib/sandbox/requests/kubeconfig.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
@@ -288,3 +288,16 @@ async function limitedAccess({ api, httpUrl, url, ca }: Sandbox, namespace: stri
   const { token } = (answer as { status: { token: string } }).status;
   return kubeconfigAccess(JSON.stringify(kubeconfigFor({ server: url, ca, token })));
 }
+
+it('a list that fails for good keeps nothing from CoreDNS: it is still given its volume', async () => {
+  await open({ COREDNS_AUTO_CONFIGURE: 'true', WATCH_NAMESPACES: 'a,shop' });
+  const effect = { do: 'refuse', status: 500 } as const;
+  world.sandbox.faults.add({ verb: 'list', resource: 'ingresses', namespace: 'a', effect });
+  await world.ingress('web', ['api.example.com']);
+  const answer = await world.tick();
+  const { spec } = world.sandbox.api.get(deployments, 'coredns', 'kube-system') as Deployment;
+
+  expect(answer).toBe(503);
+  expect(world.lines()).toEqual([lineOf('api.example.com')]);
+  expect(spec?.template.spec?.volumes?.map(({ name }) => name)).toContain('coredns-ingress-sync-volume');
+});

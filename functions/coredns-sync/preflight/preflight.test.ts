@@ -200,4 +200,16 @@ describe('preflight of a second instance', () => {
     });
     expect(await checkOf('rules')).toMatchObject({ status: 'ok', message: rulesName });
   });
+
+  it.each([
+    ['rules', rulesName],
+    ['state', 'coredns-sync-state'],
+  ])('answers although the %s may not be read', async (_what, name) => {
+    await open();
+    const effect = { do: 'refuse', status: 403 } as const;
+    world.sandbox.faults.add({ verb: 'get', resource: 'configmaps', name, effect });
+    const status = name === rulesName ? 'error' : 'ok';
+
+    expect(await checkOf('rules')).toMatchObject({ status });
+  });
 });

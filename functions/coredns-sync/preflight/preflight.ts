@@ -44,7 +44,8 @@ export async function keepPreflight(context: Context<Config>): Promise<void> {
 
 async function preflight(context: Context<Config>): Promise<readonly Check[]> {
   const policy = policyOf(context.config);
-  const dns = await observeDns(context, (await readState(context)).facts);
+  const state = await orIfForbidden(undefined, () => readState(context)); // which rights are missing is part of the answer
+  const dns = await observeDns(context, state?.facts);
   return [
     ...checkDnsObjects(dns, policy),
     await checkOwner(context, policy),
@@ -102,7 +103,11 @@ const unreadable = ['NoCorefile', 'InvalidCorefile', 'Unsupported', 'NoEligibleB
 
 async function checkOwner({ kube, config }: Context<Config>, policy: Policy): Promise<Check> {
   const place = { namespace: config.COREDNS_NAMESPACE, name: policy.rulesName };
-  const { owner, object } = readShard(0, await kube.get(configMaps, place), policy);
+  const found = await orIfForbidden('hidden', () => kube.get(configMaps, place));
+  if (found === 'hidden') {
+    return { check: 'rules', status: 'error', message: `ConfigMap ${policy.rulesName} may not be read` };
+  }
+  const { owner, object } = readShard(0, found, policy);
   const holder = object?.metadata?.labels?.[instanceLabel] ?? 'somebody else';
   return owner === 'other' && !config.ADOPT
     ? {

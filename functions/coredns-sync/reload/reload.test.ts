@@ -80,4 +80,13 @@ describe('a look at reloads', () => {
 
     expect([first.verdict, second.verdict]).toEqual(['waiting', 'refused']);
   });
+
+  it('counts failures of a container that restarted from zero', () => {
+    const before: ReloadWatch = { ...watch, pods: { a: { failed: 3, version: 'x' } } };
+    const quiet = followReload(before, look({ pods: { a: { failed: 0 } } }));
+    const failed = followReload(quiet.watch, look({ pods: { a: { failed: 1 } } }));
+
+    expect([quiet.verdict, failed.verdict]).toEqual(['waiting', 'refused']);
+    expect(followReload(before, look({ pods: { a: { failed: 1 } } })).verdict).toBe('refused');
+  });
 });

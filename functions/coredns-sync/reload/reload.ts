@@ -100,7 +100,13 @@ export function unheard(watch: ReloadWatch | undefined, why: string): ReloadWatc
 
 /** What pods that are there now said at the last look: from then on their failures count. */
 function stillThere(before: Reloads, now: Reloads): Reloads {
-  return Object.fromEntries(Object.entries(before).filter(([uid]) => uid in now));
+  const there = Object.entries(before).filter(([uid]) => uid in now);
+  return Object.fromEntries(there.map(([uid, then]) => [uid, hasRestarted(then, now[uid]) ? { failed: 0 } : then]));
+}
+
+/** Its container counts from zero again, in the same pod. */
+function hasRestarted(then: Reload, now: Reload | undefined): boolean {
+  return now !== undefined && now.failed < then.failed;
 }
 
 function follow(watch: ReloadWatch, look: Look): Verdict {
