@@ -32,7 +32,12 @@ export function ranked(claims: Iterable<Claim>): ReadonlyMap<string, readonly Cl
 
 /** Where every claimed host leads: to the target of its winner. */
 export function rulesOf(claims: Iterable<Claim>, targets: readonly string[]): readonly Rule[] {
-  return [...ranked(claims).values()].flatMap(([winner]) => {
+  const hosts = ranked(claims);
+  return [...hosts.values()].flatMap(([winner]) => {
+    const wider = winner?.match === 'label' ? hosts.get(hostKey({ ...winner, match: 'suffix' }))?.[0] : undefined;
+    if (winner !== undefined && wider !== undefined && byRank(wider, winner) < 0) {
+      return []; // the same wildcard of somebody who ranks higher covers one label, too
+    }
     const target = winner === undefined ? undefined : targets[winner.mapping];
     return winner === undefined || target === undefined ? [] : [{ host: winner.host, match: winner.match, target }];
   });

@@ -66,15 +66,19 @@ function beyond(
 }
 
 /** When rules spread out, the new shards come first; when they draw together, the old ones: a host is never in none. */
-function shardSteps(context: Context<Config>, policy: Policy, { decision, listed }: Pass): readonly WriteStep[] {
+function shardSteps(context: Context<Config>, policy: Policy, { decision, listed, state }: Pass): readonly WriteStep[] {
   const stamps = {
     shards: decision.layout.shards,
     changedAt: context.kube.serverTime() ?? context.now(),
     observed: listed.resourceVersion,
   };
-  return decision.plans
-    .toSorted((left, right) => right.shard.index - left.shard.index)
-    .flatMap(({ shard, content }) => writeShard(shard, content, stamps, policy) ?? []);
+  // Rewriting comes before templates, whatever the order of files: wildcards turn into templates before what they cover does.
+  const stays = state.known && decision.layout.shards === state.layout.shards;
+  const wildcardsFirst = stays && decision.plans[0]?.content.mode === 'template';
+  const falling = decision.plans.toSorted((left, right) => right.shard.index - left.shard.index);
+  return (wildcardsFirst ? falling.toReversed() : falling).flatMap(
+    ({ shard, content }) => writeShard(shard, content, stamps, policy) ?? [],
+  );
 }
 
 function bucketSteps(
@@ -85,7 +89,7 @@ function bucketSteps(
   const parts = Map.groupBy(decision.records, ({ source }) => bucketOf(source, count));
   return upTo(count).flatMap((index) => {
     const bucket = buckets.get(index) ?? readBucket(index, undefined);
-    const content = { records: parts.get(index) ?? [], buckets: count, namespace, instance: config.INSTANCE };
+    const content = { records: parts.get(index) ?? [], buckets: count, namespace, config };
     return writeBucket(bucket, content) ?? [];
   });
 }

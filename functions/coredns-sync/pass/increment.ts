@@ -3,7 +3,7 @@ import { Failure } from '../../../lib/function/failure.ts';
 import { bucketOf, writeBucket, type Bucket } from '../state/bucket.ts';
 import type { Config } from '../config.ts';
 import { memoryOf, orphansIn, startFrom, type Known } from '../state/memory.ts';
-import { countNoop } from '../metrics.ts';
+import { countNoop, showConditions, showSummary } from '../metrics.ts';
 import type { Policy } from '../policy.ts';
 import { publish } from './publish.ts';
 import { hostsIn, type SourceRecord } from '../state/record.ts';
@@ -125,10 +125,10 @@ interface Writing extends Work {
 }
 
 async function write(context: Context<Config>, policy: Policy, work: Writing): Promise<Progress> {
-  const { kube, config } = context;
+  const { kube } = context;
   const { known, wanted, plan, force } = work;
   const now = kube.serverTime() ?? context.now();
-  const wait = waitMs(plan, config.MIN_WRITE_INTERVAL_MS, now);
+  const wait = waitMs(plan, policy, now);
   if (wait > 0 && !force) {
     return wait;
   }
@@ -162,7 +162,7 @@ async function writeRecords(context: Context<Config>, { known, buckets, wanted }
     const records = new Map(bucket.records);
     mine.forEach(({ source }) => records.delete(source));
     const renewed = [...records.values(), ...mine.flatMap(({ record }) => record ?? [])];
-    return writeBucket(bucket, { records: renewed, buckets: count, namespace, instance: config.INSTANCE }) ?? [];
+    return writeBucket(bucket, { records: renewed, buckets: count, namespace, config }) ?? [];
   });
   await writeCounted(context, 'index', steps);
 }
@@ -181,6 +181,8 @@ async function startOf(context: Context<Config>, force: boolean): Promise<Start 
     return 'rebuild';
   }
   startFrom(memory, state.layout);
+  showSummary(context, state.summary, state.layout.shards);
+  showConditions(context, {}, state.conditions);
   return { layout: state.layout, state };
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { events, ingresses, type ConfigMap, type Ingress } from '../../../lib/kube/resource.ts';
+import { configMaps, events, ingresses, type ConfigMap, type Ingress } from '../../../lib/kube/resource.ts';
 import type { KubeObject } from '../../../lib/kube/wire.ts';
 import type { Running } from '../../../lib/main.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
@@ -18,6 +18,7 @@ import {
 import { startProcess, type FunctionProcess } from '../../../test/process.ts';
 import { binaryEvent, send } from '../../../test/http.ts';
 import { turnedClock, type TurnedClock } from '../../../test/sandbox/turned-clock.ts';
+import { annotated } from '../state/annotation.ts';
 
 let world: World;
 
@@ -309,3 +310,29 @@ async function tellProcess({ url }: FunctionProcess, name: string): Promise<numb
   const about = { kind: 'Ingress', apiVersion: 'networking.k8s.io/v1', namespace: 'shop', name };
   return (await send(url, binaryEvent({ type: 'dev.knative.apiserver.ref.add', ...about }))).status;
 }
+
+describe('MIN_WRITE_INTERVAL_MS', () => {
+  it('holds for rivals of one host, too, which change no rule', async () => {
+    const { ingress, tell, sandbox } = await justWritten({ MIN_WRITE_INTERVAL_MS: '60000', EMIT_EVENTS: 'false' });
+    let writes = 0;
+    sandbox.api.subscribe(configMaps, ({ object }) => (writes += Number(object.metadata?.name === rulesName)));
+    for (let path = 0; path < 20; path += 1) {
+      await ingress(`path-${path}`, ['web.example.com']);
+      expect(await tell('add', `path-${path}`)).toBe(204);
+    }
+
+    expect(writes).toBe(0);
+  });
+
+  it('is not stretched by a stamp from the future', async () => {
+    const { ingress, tell, sandbox, lines } = await justWritten({ MIN_WRITE_INTERVAL_MS: '60000' });
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    await editRules(sandbox, ({ metadata }) =>
+      Object.assign(metadata?.annotations ?? {}, annotated({ 'changed-at': later, 'written-at': later })),
+    );
+    await ingress('more', ['more.example.com']);
+
+    expect(await tell('add', 'more')).toBe(204);
+    expect(lines()).toHaveLength(2);
+  });
+});

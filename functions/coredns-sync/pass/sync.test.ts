@@ -10,6 +10,7 @@ import {
   type Environment,
   type World,
 } from '../../../test/coredns-sync/world.ts';
+import { binaryEvent, send } from '../../../test/http.ts';
 import { turnedClock } from '../../../test/sandbox/turned-clock.ts';
 
 let world: World;
@@ -295,5 +296,32 @@ describe('coredns-sync and its Ingresses', () => {
     const metrics = await (await fetch(new URL('/metrics', app.url))).text();
     expect(metrics).toContain('kube_reflex_coredns_sync_conflicts_total 1');
     expect(metrics).not.toMatch(/kube_reflex_(drift|background_failures)_total\{function="coredns-sync".*\} [1-9]/);
+  });
+});
+
+describe('a process that has just started', () => {
+  it('shows what the last full pass found, be it that of another one', async () => {
+    const { ingress, tick, tell, another } = await open();
+    await ingress('web', ['web.example.com']);
+    await tick();
+    const fresh = await another();
+    await ingress('more', ['more.example.com']);
+    await tell('add', 'more', { to: fresh });
+    const metrics = await (await fetch(new URL('/metrics', fresh.url))).text();
+
+    expect(metrics).toContain('kube_reflex_coredns_sync_hosts{state="managed"} 1');
+    expect(metrics).toContain('kube_reflex_coredns_sync_shards 1');
+    expect(metrics).toContain('kube_reflex_coredns_sync_condition{type="NotConfigured"} 1');
+  });
+
+  it('leaves no rules under the key of other settings, which CoreDNS would still import', async () => {
+    const { ingress, tick, remove, another, rules } = await open();
+    await ingress('web', ['web.example.com']);
+    await tick();
+    const other = await another({ DYNAMIC_CONFIG_KEY: 'rules.server' });
+    await remove('web');
+    await send(other.url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+
+    expect(Object.keys(rules()?.data ?? {}).sort()).toEqual(['rules.claims', 'rules.server']);
   });
 });

@@ -55,7 +55,7 @@ export interface Rendered {
 }
 
 /** Lines of constant number, since CoreDNS reloads when a line moves. No time, no count: equal rules give equal bytes. */
-const header = [
+export const header = [
   'Kept by coredns-sync (kube-reflex.dev): hosts of this cluster and where they lead.',
   'Edits are undone.',
 ] as const;

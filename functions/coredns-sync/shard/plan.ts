@@ -7,13 +7,14 @@ import { renderingFor } from '../render/rendering.ts';
 import { hostKey } from '../rule.ts';
 import {
   bytesOf,
-  changedAt,
+  changesClaims,
   changesRules,
   readShard,
   renderShard,
   shardOf,
   type Shard,
   type ShardContent,
+  writtenAt,
 } from './shard.ts';
 import type { Wanted } from '../sources/wanted.ts';
 
@@ -80,19 +81,21 @@ export function replaceClaims(
   return plans;
 }
 
-/** How long until every shard with other rules may be written again. */
-export function waitMs(plans: readonly ShardPlan[], intervalMs: number, now: Date): number {
-  const changed = plans.filter((plan) => plan.changesRules);
+/** How long until every shard with other rules or claims may be written again: kubelets and watchers see no difference. */
+export function waitMs(plans: readonly ShardPlan[], policy: Policy, now: Date): number {
+  const changed = plans.filter((plan) => plan.changesRules || changesClaims(plan.shard, plan.content, policy));
   return untilDue(
     changed.map(({ shard }) => shard),
-    intervalMs,
+    policy.config.MIN_WRITE_INTERVAL_MS,
     now,
   );
 }
 
 /** How long until all of them may be written again, by the clock of the API server. */
 export function untilDue(shards: readonly Shard[], intervalMs: number, now: Date): number {
-  const due = shards.map((shard) => (changedAt(shard)?.getTime() ?? -Infinity) + intervalMs - now.getTime());
-  // A stamp from the future is none of ours: it must not stop anything for longer than an interval.
+  const due = shards
+    .map((shard) => (writtenAt(shard)?.getTime() ?? -Infinity) + intervalMs - now.getTime())
+    // A stamp from further in the future than clocks differ is none of ours: it would stop every flush anew.
+    .filter((wait) => wait <= 2 * intervalMs);
   return Math.min(Math.max(0, ...due), intervalMs);
 }

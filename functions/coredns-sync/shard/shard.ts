@@ -18,6 +18,7 @@ import type { Policy } from '../policy.ts';
 import {
   dataExtensions,
   dataKey,
+  header,
   rendererVersion,
   renderRules,
   shardKey,
@@ -189,7 +190,7 @@ export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, 
       ...data,
       [claimsKey(policy, shard.index)]: lines,
     },
-    obsolete: dataKeys(policy, shard.index).filter((key) => !(key in data)),
+    obsolete: [...dataKeys(policy, shard.index).filter((key) => !(key in data)), ...formerKeys(shard, policy)],
     labels: ownerLabels(policy.config.INSTANCE),
     annotations: annotated({
       'content-sha256': digestOf(rules, lines, data),
@@ -208,12 +209,24 @@ export function writeShard(shard: Shard, content: ShardContent, stamps: Stamps, 
   }
   // Stamps ride on a write that happens anyway: they never cause one.
   const riding = annotated({
+    'written-at': stamps.changedAt.toISOString(),
     'observed-rv': newest(stamps.observed, String(observedVersion(shard.object))),
     ...(changesRules(shard, content, policy) || isUndone(shard)
       ? { 'changed-at': stamps.changedAt.toISOString() }
       : {}),
   });
   return writeConfigMap(shard.object, { ...kept, annotations: { ...kept.annotations, ...riding } }, why);
+}
+
+/** Rules under a key that the settings no longer name: the glob that imports ours may match it, too. */
+function formerKeys({ object, index, owner }: Shard, policy: Policy): readonly string[] {
+  const own = ownKeys(policy, index);
+  const rules = Object.entries(owner === 'ours' ? (object?.data ?? {}) : {}).flatMap(([key, text]) =>
+    !own.includes(key) && text.startsWith(`# ${header[0]}\n`) ? [key] : [],
+  );
+  return rules
+    .flatMap((key) => [key, ...(['claims', ...dataExtensions] as const).map((extension) => dataKey(key, extension))])
+    .filter((key, at, all) => !own.includes(key) && all.indexOf(key) === at);
 }
 
 /** Somebody made something else of it: who does so again and again, be it without touching the rules, waits for his turn. */
@@ -227,8 +240,21 @@ export function changesRules({ object, index }: Shard, { rules, data }: ShardCon
   return object === undefined || digestOf('', '', before) !== digestOf('', '', { ...data, rules });
 }
 
+/** Without other rules: a loser came or went. */
+export function changesClaims({ object, index }: Shard, { claims }: ShardContent, policy: Policy): boolean {
+  return object?.data?.[claimsKey(policy, index)] !== formatClaims(claims);
+}
+
 export function changedAt({ object }: Shard): Date | undefined {
-  const text = annotationOf(object, 'changed-at');
+  return stampOf(object, 'changed-at');
+}
+
+export function writtenAt({ object }: Shard): Date | undefined {
+  return stampOf(object, 'written-at') ?? stampOf(object, 'changed-at');
+}
+
+function stampOf(object: ConfigMap | undefined, name: 'changed-at' | 'written-at'): Date | undefined {
+  const text = annotationOf(object, name);
   const date = new Date(text ?? '');
   return text === undefined || Number.isNaN(date.getTime()) ? undefined : date;
 }

@@ -72,5 +72,6 @@ function gatewayKey({ namespace, name = '' }: ParentRef, own: string): string {
 }
 
 function refKey(ref: ParentRef, own: string): string {
-  return [gatewayKey(ref, own), ref.sectionName ?? '', ref.port ?? ''].join(' ');
+  const kind = [ref.group ?? gatewayGroup, ref.kind ?? 'Gateway'];
+  return [...kind, gatewayKey(ref, own), ref.sectionName ?? '', ref.port ?? ''].join(' ');
 }

@@ -52,6 +52,44 @@ async function route(name: string, options: RouteOptions = {}): Promise<void> {
 const everyone = { allowedRoutes: { namespaces: { from: 'All' } } };
 
 describe('Gateway API', () => {
+  it('CS-23 so it is with a wildcard of both, which means more to a route', async () => {
+    await gateway('edge', [{ name: 'http', port: 80, protocol: 'HTTP', ...everyone }]);
+    await route('high', { hostnames: ['*.example.com'], annotations: { 'coredns-ingress-sync-priority': '20' } });
+    await route('low', { hostnames: ['*.example.org'] });
+    await world.ingress('web', ['*.example.com', '*.example.org']);
+    await world.tell('add', 'web');
+
+    expect(targetOf('x.example.com.')).toBe(gatewayTarget);
+    expect(targetOf('x.example.org.')).toBe(target);
+    expect(targetOf('x.y.example.org.')).toBe(gatewayTarget);
+  });
+
+  /** Of the first rule that matches, as CoreDNS takes it. */
+  function targetOf(name: string): string | undefined {
+    const rules = world.lines().map((line) => line.split(' '));
+    return rules.find(([, , , pattern = '']) => new RegExp(pattern).test(name))?.[4];
+  }
+
+  it('a Service that accepted a route does not stand in for a Gateway of the same name that did not', async () => {
+    await createRoute(world.sandbox, 'Gateway', {
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { gatewayClassName: 'shared', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+    } as object);
+    const parentRefs = [{ name: 'web' }, { group: '', kind: 'Service', name: 'web' }];
+    const parents = parentRefs.map((parentRef, index) => ({
+      parentRef,
+      conditions: [{ type: 'Accepted', status: index === 0 ? 'False' : 'True' }],
+    }));
+    await createRoute(world.sandbox, 'HTTPRoute', {
+      metadata: { name: 'mesh', namespace: 'shop' },
+      spec: { parentRefs, hostnames: ['shop.example.com'] },
+      status: { parents },
+    } as object);
+    await world.tell('add', 'mesh', { kind: 'HTTPRoute', apiVersion: versionOf('HTTPRoute') });
+
+    expect(world.lines()).toEqual([]);
+  });
+
   it('CS-23 an Ingress wins over a route, unless the route ranks higher', async () => {
     await gateway('edge', [{ name: 'http', port: 80, protocol: 'HTTP', ...everyone }]);
     await route('low', { hostnames: ['low.example.com'] });
