@@ -21,25 +21,30 @@ function byRank(left: Claim, right: Claim): number {
   );
 }
 
-/** All claims of each host, the winner first. */
+/** The hosts that a claim is about: a wildcard of a route covers what the same of an Ingress does, and competes for it. */
+export function contestedBy({ host, match }: Host): readonly string[] {
+  const key = hostKey({ host, match });
+  return match === 'suffix' ? [key, hostKey({ host, match: 'label' })] : [key];
+}
+
+/** All claims of each host that is claimed as such, the winner first. */
 export function ranked(claims: Iterable<Claim>): ReadonlyMap<string, readonly Claim[]> {
   const hosts = Map.groupBy(claims, hostKey);
   for (const rivals of hosts.values()) {
+    const [{ host, match } = { host: '', match: 'exact' as const }] = rivals;
+    rivals.push(...(match === 'label' ? (hosts.get(hostKey({ host, match: 'suffix' })) ?? []) : []));
     rivals.sort(byRank);
   }
   return hosts;
 }
 
-/** Where every claimed host leads: to the target of its winner. */
+/** Where every claimed host leads: to the target of its winner, whose own rule will do where it is a wider one. */
 export function rulesOf(claims: Iterable<Claim>, targets: readonly string[]): readonly Rule[] {
-  const hosts = ranked(claims);
-  return [...hosts.values()].flatMap(([winner]) => {
-    const wider = winner?.match === 'label' ? hosts.get(hostKey({ ...winner, match: 'suffix' }))?.[0] : undefined;
-    if (winner !== undefined && wider !== undefined && byRank(wider, winner) < 0) {
-      return []; // the same wildcard of somebody who ranks higher covers one label, too
-    }
+  return [...ranked(claims)].flatMap(([key, [winner]]) => {
     const target = winner === undefined ? undefined : targets[winner.mapping];
-    return winner === undefined || target === undefined ? [] : [{ host: winner.host, match: winner.match, target }];
+    return winner === undefined || target === undefined || hostKey(winner) !== key
+      ? []
+      : [{ host: winner.host, match: winner.match, target }];
   });
 }
 

@@ -115,7 +115,22 @@ async function apply(context: Context<Config>, policy: Policy, work: Work): Prom
   }
   const known = { layout, facts: state.facts };
   const plan = replaceClaims(shards.values(), wanted, { policy, known });
-  return plan === 'rebuild' ? plan : write(context, policy, { ...work, known, looked: again, wanted, plan });
+  return typeof plan === 'string'
+    ? withoutPlan(context, plan, { state, changed })
+    : write(context, policy, { ...work, known, looked: again, wanted, plan });
+}
+
+/** What a full pass has found not to fit, and said so, costs none again until the tick. */
+function withoutPlan(
+  context: Context<Config>,
+  why: 'rebuild' | 'full',
+  { state, changed }: { readonly state: ReadState; readonly changed: readonly SourceRef[] },
+): Progress {
+  if (why === 'full' && 'Full' in state.conditions && changed.length === 1) {
+    countNoop(context);
+    return 'done';
+  }
+  return 'rebuild';
 }
 
 interface Writing extends Work {

@@ -1,5 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { lineOf, openWorld, until, rulesName, type Environment, type World } from '../../../test/coredns-sync/world.ts';
+import { configMaps } from '../../../lib/kube/resource.ts';
+import { installKinds } from '../../../test/coredns-sync/kinds.ts';
+import {
+  lineOf,
+  openWorld,
+  until,
+  rulesName,
+  target,
+  type Environment,
+  type World,
+} from '../../../test/coredns-sync/world.ts';
 import { turnedClock } from '../../../test/sandbox/turned-clock.ts';
 
 let world: World;
@@ -10,6 +20,22 @@ async function open(environment: Environment = {}, options = {}): Promise<World>
 }
 
 afterEach(async () => world[Symbol.asyncDispose]());
+
+async function rename(host: string): Promise<void> {
+  await world.change('web', ({ spec }) => Object.assign(spec?.rules?.[0] ?? {}, { host }));
+}
+
+/** All that is in the rules from now on, without this host. */
+function watchFor(host: string): readonly (readonly string[])[] {
+  const without: (readonly string[])[] = [];
+  world.sandbox.api.subscribe(configMaps, () => {
+    const lines = world.lines();
+    if (!lines.includes(lineOf(host))) {
+      without.push(lines);
+    }
+  });
+  return without;
+}
 
 describe('writers that meet', () => {
   it('CS-39 a slow writer starts over: the newer host survives', async () => {
@@ -34,6 +60,54 @@ describe('writers that meet', () => {
 
     expect(await slow).toBe(204);
     expect(lines()).toEqual(['one', 'quick', 'slow'].map((name) => lineOf(`${name}.example.com`)));
+  });
+
+  it('CS-39 a full pass that listed before another wrote starts over: the newer host is never missing', async () => {
+    const { ingress, tell, tick, lines, sandbox, another } = await open({ INGRESSROUTE_TARGET_CNAME: target });
+    await installKinds(sandbox);
+    await ingress('web', ['one.example.com']);
+    await tick();
+    const second = await another();
+    await ingress('slow', ['slow.example.com']); // so that the pass has something to write
+    // The pass has listed the Ingresses and is held at another list while the second process does all of its own.
+    sandbox.faults.add({ verb: 'list', resource: 'ingressroutes', times: 1, effect: { do: 'delay', ms: 300 } });
+
+    const slow = tick();
+    await until(() => sandbox.faults.fired.length === 1);
+    await ingress('quick', ['quick.example.com']);
+    expect(await tell('add', 'quick', { to: second })).toBe(204);
+    const without = watchFor('quick.example.com');
+
+    expect(await slow).toBe(204);
+    expect(without).toEqual([]);
+    expect(lines()).toEqual(['one', 'quick', 'slow'].map((name) => lineOf(`${name}.example.com`)));
+  });
+
+  it('CS-39 an increment that looked at its object before another wrote looks again: no older host comes back', async () => {
+    const { ingress, tell, lines, sandbox, another } = await open();
+    await ingress('web', ['one.example.com']);
+    await tell('add', 'web');
+    const second = await another();
+    await tell('add', 'web', { to: second });
+    await rename('two.example.com');
+    sandbox.faults.add({
+      verb: 'get',
+      resource: 'configmaps',
+      name: rulesName,
+      times: 1,
+      effect: { do: 'delay', ms: 300 },
+    });
+
+    const slow = tell('update', 'web');
+    await until(() => sandbox.faults.fired.length === 1);
+    await rename('three.example.com');
+    expect(await tell('update', 'web', { to: second })).toBe(204);
+    expect(lines()).toEqual([lineOf('three.example.com')]);
+    const without = watchFor('three.example.com');
+
+    expect(await slow).toBe(204);
+    expect(without).toEqual([]);
+    expect(lines()).toEqual([lineOf('three.example.com')]);
   });
 
   it('CS-40 twenty increments at once, by two processes: every host is there, every event answered', async () => {

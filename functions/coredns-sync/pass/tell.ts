@@ -1,7 +1,7 @@
 import type { Context } from '../../../lib/function/define.ts';
 import { asFailure } from '../../../lib/function/failure.ts';
 import type { EventStep } from '../../../lib/function/plan.ts';
-import { ranked, type Claim } from '../claim.ts';
+import { contestedBy, ranked, type Claim } from '../claim.ts';
 import type { Config } from '../config.ts';
 import { countRefused } from '../metrics.ts';
 import type { Policy } from '../policy.ts';
@@ -48,7 +48,7 @@ async function eventsOf(
 ): Promise<readonly EventStep[]> {
   const told = changed.slice(0, most);
   const sources = new Set([...told.map(({ source }) => source), ...gone]);
-  const hosts = new Set([...before, ...after].filter(({ source }) => sources.has(source)).map(hostKey));
+  const hosts = new Set([...before, ...after].filter(({ source }) => sources.has(source)).flatMap(contestedBy));
   const rivals = rankedOf(after, hosts);
   const turned = turnedHosts(hosts, rankedOf(before, hosts), rivals);
   const refs = [...turned.others].filter((source) => !sources.has(source)).flatMap((source) => refOf(source, policy));
@@ -72,7 +72,7 @@ async function lookAtOthers(context: Context<Config>, policy: Policy, refs: read
 type Ranking = ReadonlyMap<string, readonly Claim[]>;
 
 function rankedOf(claims: readonly Claim[], hosts: ReadonlySet<string>): Ranking {
-  return ranked(claims.filter((claim) => hosts.has(hostKey(claim))));
+  return ranked(claims.filter((claim) => contestedBy(claim).some((host) => hosts.has(host))));
 }
 
 /** Hosts that have another winner than before, and the objects that won or lost them. */

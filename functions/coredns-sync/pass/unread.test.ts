@@ -264,6 +264,22 @@ describe('many hosts', () => {
     expect(lines()).toEqual(before);
     expect(conditions()).toHaveProperty('Full');
   });
+
+  it('costs a full pass once for an object that does not fit, not with each change of it', async () => {
+    const { calls, sandbox, tell, conditions } = await open({ RENDER_MODE: 'exact', EMIT_EVENTS: 'false' });
+    const long = `${'x'.repeat(60)}.${'y'.repeat(60)}.${'z'.repeat(60)}.example.com`;
+    let last = '';
+    for (let part = 0; !('Full' in conditions()); part += 1) {
+      last = `big-${part}`;
+      const hosts = Array.from({ length: 100 }, (_, index) => `n${part}-${index}.${long}`);
+      await sandbox.api.create(ingressKind, ingressOf(last, hosts));
+      expect(await tell('add', last)).toBe(204);
+    }
+    const before = calls.length;
+
+    expect([await tell('update', last), await tell('update', last)]).toEqual([204, 204]);
+    expect(calls.slice(before).filter(({ verb }) => verb === 'list')).toEqual([]);
+  });
 });
 
 /** An account that may do everything but read Ingresses elsewhere than in one namespace. */

@@ -49,13 +49,14 @@ export function planShards(shards: readonly Shard[], claims: readonly Claim[], b
 
 /**
  * Shards with the claims of some objects replaced. `rebuild`: they no longer fit, and there is room in more ConfigMaps, or a
- * block of the Corefile gets its first host, for which it may lack the import and the rules the right form.
+ * block of the Corefile gets its first host, for which it may lack the import and the rules the right form. `full`: they
+ * no longer fit, and there is none.
  */
 export function replaceClaims(
   shards: Iterable<Shard>,
   changed: readonly Wanted[],
   basis: Basis,
-): readonly ShardPlan[] | 'rebuild' {
+): readonly ShardPlan[] | 'rebuild' | 'full' {
   const { policy, known } = basis;
   const { layout, facts } = known;
   const claimed = changed.flatMap(({ claims }) => claims);
@@ -74,7 +75,7 @@ export function replaceClaims(
       return 'rebuild';
     }
     if (bytesOf(plan.content) > mostShardBytes) {
-      return 'rebuild';
+      return 'full';
     }
     plans.push(plan);
   }

@@ -59,6 +59,10 @@ describe('Gateway API', () => {
     await world.ingress('web', ['*.example.com', '*.example.org']);
     await world.tell('add', 'web');
 
+    const events = world.sandbox.api.list({ group: 'events.k8s.io', plural: 'events' }) as readonly { note?: string }[];
+    expect(events.map(({ note }) => note)).toContain(
+      '*.example.com (HTTPRoute/shop/high): belongs to an object that ranks higher',
+    );
     expect(targetOf('x.example.com.')).toBe(gatewayTarget);
     expect(targetOf('x.example.org.')).toBe(target);
     expect(targetOf('x.y.example.org.')).toBe(gatewayTarget);
