@@ -12,7 +12,7 @@ import { checkConfiguration, checkImports } from '../render/check.ts';
 import type { Config } from '../config.ts';
 import { orIfForbidden } from '../forbidden.ts';
 import { customConfigMap, knownFiles } from './detect.ts';
-import { corednsContainer, isRolledOut, observeMount } from './mount.ts';
+import { corednsContainer, hasFormerPods, isRolledOut, observeMount } from './mount.ts';
 import type { DnsFacts, DnsObjects } from './types.ts';
 import { integrationOptions, policyOf, targetServices, type Policy } from '../policy.ts';
 import { dataKey, renderRules, shardKey } from '../render/render.ts';
@@ -103,7 +103,8 @@ function addressOf(service: Service | 'missing' | undefined): unknown {
 function podsOf(deployment: Deployment, policy: Policy, last: DnsFacts | undefined): unknown {
   const { shards } = observeMount(deployment, integrationOptions(policy));
   const waits = last?.imported !== true || last.shards < shards;
-  return [deployment.metadata?.name, deployment.spec?.template, !waits || isRolledOut(deployment)];
+  const rollout = waits ? [isRolledOut(deployment), hasFormerPods(deployment)] : [];
+  return [deployment.metadata?.name, deployment.spec?.template, rollout];
 }
 
 /** May there be a NodeLocal DNSCache that we can't see? */

@@ -5,7 +5,7 @@ import type { ServerBlock } from '../corefile/parse.ts';
 import { importsBlocks, observeBlocks } from './blocks.ts';
 import { ownImport, type Reading } from './corefile.ts';
 import { corednsVersion, customConfigMap, customDirectory, customKey } from './detect.ts';
-import { isRolledOut, type Mount } from './mount.ts';
+import { hasFormerPods, type Mount } from './mount.ts';
 import type { DnsFacts, DnsObjects, IntegrationOptions, Placement } from './types.ts';
 
 /** What the live Corefile and Deployment say. */
@@ -94,7 +94,7 @@ export function blindFacts(observed: DnsObjects, mount: Mount | undefined, optio
 /** Pods that still run with an earlier template show no more than that one did: nothing may move to where they do not look. */
 function shownShards({ deployment, last }: DnsObjects, mount: Mount | undefined): number {
   const shown = Math.max(1, mount?.shards ?? 1);
-  const rolling = deployment !== undefined && !isRolledOut(deployment);
+  const rolling = deployment !== undefined && hasFormerPods(deployment);
   return rolling && last !== undefined ? Math.min(shown, last.shards) : shown;
 }
 

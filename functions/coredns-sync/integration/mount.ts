@@ -84,9 +84,18 @@ export function planUnmount(deployment: Deployment, options: MountOptions): Patc
 }
 
 /** Has every pod of the Deployment the latest template? */
-export function isRolledOut({ metadata, spec, status }: Deployment): boolean {
-  const isSeen = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
-  return isSeen && hasAllPods(status, spec?.replicas ?? 1);
+export function isRolledOut(deployment: Deployment): boolean {
+  return isSeen(deployment) && hasAllPods(deployment.status, deployment.spec?.replicas ?? 1);
+}
+
+/** May there be a pod of an earlier template? One that does not start has the latest, and delays nothing by that. */
+export function hasFormerPods(deployment: Deployment): boolean {
+  const { replicas = 0, updatedReplicas = 0 } = deployment.status ?? {};
+  return !isSeen(deployment) || replicas > updatedReplicas;
+}
+
+function isSeen({ metadata, status }: Deployment): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
 }
 
 function hasAllPods(status: Deployment['status'], wanted: number): boolean {
