@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../lib/function/config.ts';
 import { ingressClasses } from '../../lib/kube/resource.ts';
 import { lineOf, openWorld, type Environment, type World } from '../../test/coredns-sync/world.ts';
+import { turnedClock } from '../../test/sandbox/turned-clock.ts';
 import { Config } from './config.ts';
 
 describe('what counts', () => {
@@ -18,6 +19,13 @@ describe('what counts', () => {
   }
 
   afterEach(async () => world[Symbol.asyncDispose]());
+
+  async function createClass({ sandbox }: World, name: string, isDefault = 'true'): Promise<void> {
+    await sandbox.api.create(ingressClasses, {
+      metadata: { name, annotations: { 'ingressclass.kubernetes.io/is-default-class': isDefault } },
+      spec: { controller: 'k8s.io/ingress-nginx' },
+    } as object);
+  }
 
   it.each([
     ['true', [lineOf('api.example.com')]],
@@ -37,17 +45,47 @@ describe('what counts', () => {
   ])(
     'CS-12 an Ingress without class belongs to the default one with UNCLASSED=%s as it says',
     async (value, expected) => {
-      const lines = await after({ UNCLASSED: value }, async ({ ingress, sandbox }) => {
-        await ingress('web', ['api.example.com'], { className: undefined });
-        await sandbox.api.create(ingressClasses, {
-          metadata: { name: 'nginx', annotations: { 'ingressclass.kubernetes.io/is-default-class': 'true' } },
-          spec: { controller: 'k8s.io/ingress-nginx' },
-        } as object);
+      const lines = await after({ UNCLASSED: value }, async (opened) => {
+        await opened.ingress('web', ['api.example.com'], { className: undefined });
+        await createClass(opened, 'nginx');
       });
 
       expect(lines).toEqual(expected);
     },
   );
+
+  it.each([
+    ['true', [lineOf('api.example.com')]],
+    ['false', []],
+  ])(
+    'CS-12 an event looks at the classes, too: one that is annotated with "%s" counts as it says',
+    async (isDefault, expected) => {
+      await after({ UNCLASSED: 'default', MIN_WRITE_INTERVAL_MS: '0' }, () => Promise.resolve());
+      await createClass(world, 'nginx', isDefault);
+      await world.ingress('web', ['api.example.com'], { className: undefined });
+
+      expect(await world.tell('add', 'web')).toBe(204);
+      expect(world.lines()).toEqual(expected);
+    },
+  );
+
+  it.each([
+    [['other', 'nginx'], [lineOf('api.example.com')]],
+    [['nginx', 'other'], []],
+  ])('CS-12 of the default classes %j the newest counts', async (classes, expected) => {
+    const clock = turnedClock();
+    world = await openWorld({ UNCLASSED: 'default', MIN_WRITE_INTERVAL_MS: '0' }, { clock });
+    for (const name of classes) {
+      await createClass(world, name);
+      clock.turn(5000);
+    }
+    await world.ingress('web', ['api.example.com'], { className: undefined });
+
+    expect(await world.tell('add', 'web')).toBe(204);
+    expect(world.lines()).toEqual(expected);
+    expect(await world.tick()).toBe(204);
+    expect(world.lines()).toEqual(expected);
+  });
 
   it('CS-13 only namespaces that are watched and not excluded count', async () => {
     const environment = { WATCH_NAMESPACES: ' a , ,b', EXCLUDE_NAMESPACES: 'b' };
@@ -79,6 +117,18 @@ describe('what counts', () => {
     });
 
     expect(lines).toEqual(['shop-x', 'y', 'z'].map((name) => lineOf(`${name}.example.com`)));
+  });
+
+  it('CS-21 hosts that are too broad, of the cluster or those of the target have no rules, and are counted', async () => {
+    const refused = ['*.com', 'kubernetes.default.svc.cluster.local', 'lb.edge.example.net', '*.edge.example.net'];
+    const lines = await after({ TARGET_CNAME: 'lb.edge.example.net' }, ({ ingress }) =>
+      ingress('web', [...refused, 'fine.example.com']),
+    );
+    const metrics = await (await fetch(new URL('/metrics', world.app.url))).text();
+
+    expect(lines).toEqual([lineOf('fine.example.com', 'lb.edge.example.net.')]);
+    expect(metrics).toContain('rejected_hosts_total{reason="broad"} 1');
+    expect(metrics).toContain('rejected_hosts_total{reason="protected"} 3');
   });
 
   it('a namespace counts by its labels where NAMESPACE_SELECTOR says so', async () => {

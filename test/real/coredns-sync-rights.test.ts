@@ -159,6 +159,7 @@ describe('coredns-sync with RENDER_ONLY and every feature on, under its shipped 
       const { site, meetCoreDns, putMany, askForCleanup } = stage;
       const fn = await startFunction(site.cluster, shipped, { port: 0, environment: preview });
       await meetCoreDns(fn, mounting(Number(preview.MAX_SHARDS)));
+      await site.rollOut();
       await site.put('before', ['before.example.com']);
       await tell(fn, ingressChanged('before'));
       const before = await observed((name) => !name.startsWith(`${rulesName}-preview`));

@@ -40,10 +40,7 @@ describe.each(versions)('%s', (part) => {
   it.each(modesOf(part))(
     'CS-45 starts with rules in %s mode and answers as the model says',
     async (mode) => {
-      const sets = fc.sample(arbitraryRules(Object.keys(targets), { minLength: 40, maxLength: 80 }), {
-        seed: 6,
-        numRuns: 2,
-      });
+      const sets = fc.sample(arbitraryRules(Object.keys(targets), { minLength: 40, maxLength: 80 }), 2);
       const wrong: unknown[] = [];
       for (const rules of sets) {
         const server = await site.start({ part, corefile: rootBlock, files: rendered(claimed(rules), mode, part) });

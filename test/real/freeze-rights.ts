@@ -137,7 +137,7 @@ export async function exerciseEvents(site: FreezeSite, events: RealFunction): Pr
   await waitUntil('a new authority is old enough to ask whether all replicas show it', async () => {
     await tick(events);
     const used = usedBy(freezeCheck, 'events', readAudit(cluster), everything);
-    return used.includes('list endpointslices.discovery.k8s.io');
+    return used.includes(`list endpointslices.discovery.k8s.io in ${namespace}`);
   });
 
   async function tell(about: { readonly apiVersion: string; readonly kind: string; readonly name: string }) {

@@ -153,16 +153,9 @@ export async function finish(instance: Instance, betweenTicks?: () => unknown): 
   });
 }
 
-/** The rights that the function used, in the words of `grantedTo`: those in Istio's namespace name no object. */
+/** The rights that the function used, in the words of `grantedTo`. */
 export function usedRights(audit: readonly AuditEvent[], environment: Environment): readonly string[] {
-  const [there, elsewhere] = [true, false].map((isThere) =>
-    audit.filter(({ objectRef }) => (objectRef?.namespace === 'istio-system') === isThere),
-  );
-  const used = [
-    ...usedBy(istioRollout, 'events', there ?? [], environment).map((right) => right.split(' ', 2).join(' ')),
-    ...usedBy(istioRollout, 'events', elsewhere ?? [], environment),
-  ];
-  return [...new Set(used)].sort();
+  return usedBy(istioRollout, 'events', audit, environment);
 }
 
 export function configMapChanged(name: string): Event {

@@ -42,7 +42,7 @@ export async function exercise({ cluster, client, tick }: AffinitySite, events: 
   await waitUntil('a new authority is old enough to ask whether all replicas show it', async () => {
     await tick(events);
     const used = usedBy(nodeAffinityMutate, 'events', readAudit(cluster), everything);
-    return used.includes('list endpointslices.discovery.k8s.io');
+    return used.includes(`list endpointslices.discovery.k8s.io in ${namespace}`);
   });
 }
 

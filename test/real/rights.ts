@@ -11,15 +11,26 @@ type Half = 'events' | 'webhook';
 /** What everybody may ask of the API server, without a right of their own. */
 const openToAll = 'selfsubjectaccessreviews';
 
-/** What a half is granted with these settings: `list nodes`, `patch configmaps node-affinity-mutate-state`. */
+/** Namespaces that every cluster has: whoever uses a right nowhere else has no need of it in the whole cluster. */
+const alwaysThere: readonly (string | undefined)[] = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+/**
+ * What a half is granted with these settings, and where: `list nodes in the cluster`,
+ * `patch configmaps node-affinity-mutate-state in kube-reflex`.
+ */
 export function grantedTo(definition: Definition, half: Half, environment: Environment): string[] {
   const rights = permissionsOf(definition, half, environment).flatMap(({ names, ...permission }) =>
-    kindsOfCalls(permission).flatMap((call) => names?.map((name) => `${call} ${name}`) ?? [call]),
+    kindsOfCalls(permission)
+      .flatMap((call) => names?.map((name) => `${call} ${name}`) ?? [call])
+      .flatMap((right) => placesIn(permission).map((place) => inPlace(right, place))),
   );
   return [...new Set(rights)].sort();
 }
 
-/** What a half did, in the same words: with the names of objects where those that it may touch are named. */
+/**
+ * What a half needed for what it did, in the same words: with the names of objects where those that it may touch are
+ * named, and in the whole cluster only where no Role in a namespace could have been enough.
+ */
 export function usedBy(
   definition: Definition,
   half: Half,
@@ -27,21 +38,49 @@ export function usedBy(
   environment: Environment,
 ): string[] {
   const permissions = permissionsOf(definition, half, environment);
-  const rights = requestsOf(definition, half, audit)
+  const uses = requestsOf(definition, half, audit)
     .filter(({ objectRef }) => objectRef?.resource !== undefined && objectRef.resource !== openToAll)
-    .flatMap((event) => callsIn(event).map((call) => inWords(call, event, permissions)));
+    .flatMap((event) => callsIn(event).map((call) => useOf(call, event, permissions)));
+  const known = new Set([...alwaysThere, standardSite.namespace, ...permissions.flatMap(placesIn)]);
+  known.delete(undefined);
+  // Roles go into namespaces that are known when the function is installed. Those of its users and of its targets are not:
+  // what it does in any of them takes a right in the whole cluster, which then is enough in all others, too.
+  const wide = new Set(uses.flatMap(({ right, at, local }) => (local || known.has(at) ? [] : [right])));
+  const rights = uses.map(({ right, at, local }) => inPlace(right, !local && wide.has(right) ? undefined : at));
   return [...new Set(rights)].sort();
 }
 
+/** A call that a half made. */
+interface Use {
+  readonly right: string;
+  /** The namespace; there is none for what is in the cluster or asked of all of it. */
+  readonly at: string | undefined;
+  /** Whether it has a right in just this namespace. */
+  readonly local: boolean;
+}
+
 /** A right may name its objects in one namespace and take all of another. */
-function inWords(call: string, { objectRef }: AuditEvent, permissions: readonly Permission[]): string {
-  const { name = '', namespace } = objectRef ?? {};
-  const granting = permissions.filter((permission) => {
-    const places = placesOf(permission.scope, standardSite.namespace);
-    return kindsOfCalls(permission).includes(call) && (places.includes(undefined) || places.includes(namespace));
-  });
-  const limited = granting.length > 0 && granting.every(({ names }) => names !== undefined);
-  return limited ? `${call} ${name}` : call;
+function useOf(call: string, { objectRef }: AuditEvent, permissions: readonly Permission[]): Use {
+  const { name = '', namespace, resource } = objectRef ?? {};
+  const at = resource === 'namespaces' ? undefined : namespace; // the API server says of each that it lies in itself
+  const granting = permissions.filter(
+    (permission) =>
+      kindsOfCalls(permission).includes(call) && (permission.names === undefined || permission.names.includes(name)),
+  );
+  const here = granting.filter((permission) => at !== undefined && placesIn(permission).includes(at));
+  const local = here.length > 0;
+  const fitting = local ? here : granting.filter((permission) => placesIn(permission).includes(undefined));
+  const limited = fitting.length > 0 && fitting.every(({ names }) => names !== undefined);
+  return { right: limited ? `${call} ${name}` : call, at, local };
+}
+
+/** The namespaces that a right is for; `undefined` stands for the whole cluster. */
+function placesIn({ scope }: Pick<Permission, 'scope'>): readonly (string | undefined)[] {
+  return placesOf(scope, standardSite.namespace);
+}
+
+function inPlace(right: string, place: string | undefined): string {
+  return `${right} in ${place ?? 'the cluster'}`;
 }
 
 /** What a half was refused for want of a right: `list /apis/apps/v1/deployments`. */
@@ -65,7 +104,7 @@ function permissionsOf(definition: Definition, half: Half, environment: Environm
   );
 }
 
-function kindsOfCalls({ groups, resources, verbs }: Permission): string[] {
+function kindsOfCalls({ groups, resources, verbs }: Pick<Permission, 'groups' | 'resources' | 'verbs'>): string[] {
   return groups.flatMap((group) =>
     resources.flatMap((resource) => verbs.map((verb) => `${verb} ${fullName(resource, group)}`)),
   );

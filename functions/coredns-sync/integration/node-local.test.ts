@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { configMaps, daemonSets } from '../../../lib/kube/resource.ts';
+import { openWorld } from '../../../test/coredns-sync/world.ts';
 import { planIntegration } from './plan.ts';
 import { planRemoval } from './removal.ts';
 import type { Host } from '../rule.ts';
@@ -8,9 +10,41 @@ import { conditionsOf, configMap, hosts, observe, options, patched } from '../te
 describe('NodeLocal DNSCache', () => {
   const nodeLocal = configMap('node-local-dns', {});
   const service = { spec: { clusterIP: '10.96.0.10' } };
+  const labels = { 'k8s-app': 'node-local-dns' };
+  const spec = { containers: [{ name: 'node-cache', image: 'node-cache' }] };
 
   it('CS-52 is reported', () => {
     expect(conditionsOf(observe(kubeadm, { nodeLocal }))).toEqual(['BypassedByNodeLocal']);
+  });
+
+  it.each([
+    ['ConfigMap', configMaps, {}],
+    [
+      'DaemonSet',
+      daemonSets,
+      { spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } } },
+    ],
+  ])('CS-52 is reported where the cluster has its %s', async (_kind, resource, fields) => {
+    await using world = await openWorld();
+    await world.tick();
+    const before = world.conditions();
+    const metadata = { name: 'node-local-dns', namespace: 'kube-system' };
+    await world.sandbox.api.create(resource, { metadata, ...fields });
+
+    expect(await world.tick()).toBe(204);
+    expect(before).not.toHaveProperty('BypassedByNodeLocal');
+    expect(world.conditions()).toHaveProperty('BypassedByNodeLocal');
+  });
+
+  it('CS-48 is told nothing where configuring is off', () => {
+    const kubeDns = { configMap: configMap('kube-dns', {}), service };
+    const settings = { ...options, nodeLocal: 'stubdomains' } as const;
+    const observed = observe(kubeadm, { nodeLocal, kubeDns });
+
+    expect(planIntegration(observed, settings, hosts).steps.map(({ component }) => component)).toContain(
+      'stub_domains',
+    );
+    expect(planIntegration(observed, { ...settings, configure: false }, hosts).steps).toEqual([]);
   });
 
   it('is told to ask CoreDNS for the domains of the hosts, beside what others told it', () => {

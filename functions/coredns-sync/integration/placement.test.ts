@@ -17,6 +17,8 @@ function custom(): string {
   return read('coredns-custom').data?.['coredns-sync.override'] ?? '';
 }
 
+const marks = { labels: { team: 'dns' }, annotations: { 'example.com/ticket': '7' } };
+
 /** A managed cluster, whose users may add to the root block by `coredns-custom`. */
 async function openManaged(environment: Environment = {}): Promise<void> {
   world = await openWorld({ COREDNS_AUTO_CONFIGURE: 'true', MIN_WRITE_INTERVAL_MS: '0', ...environment });
@@ -30,7 +32,7 @@ async function openManaged(environment: Environment = {}): Promise<void> {
   pod?.containers[0]?.volumeMounts?.push({ name: 'custom', mountPath: '/etc/coredns/custom' });
   await world.sandbox.api.update(deployments, object);
   const theirs: ConfigMap = {
-    metadata: { name: 'coredns-custom', namespace: 'kube-system' },
+    metadata: { name: 'coredns-custom', namespace: 'kube-system', ...marks },
     data: { 'mine.override': 'log\n' },
   };
   await world.sandbox.api.create(configMaps, theirs);
@@ -48,6 +50,17 @@ describe('rules in coredns-custom', () => {
     expect(before).toContain(lineOf('api.example.com'));
     expect(custom()).toBe(before);
     expect(read('coredns-custom').data?.['mine.override']).toBe('log\n');
+  });
+
+  it('CS-32 are all that changes there: labels and annotations stay', async () => {
+    await openManaged();
+    await world.ingress('more', ['more.example.com']);
+    await world.tell('add', 'more');
+
+    const { metadata, data = {} } = read('coredns-custom');
+    expect(custom()).toContain(lineOf('more.example.com'));
+    expect(Object.keys(data).sort()).toEqual(['coredns-sync.override', 'mine.override']);
+    expect({ labels: metadata?.labels, annotations: metadata?.annotations }).toEqual(marks);
   });
 
   it('are left to somebody who keeps taking them out', async () => {

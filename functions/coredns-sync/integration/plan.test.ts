@@ -85,6 +85,14 @@ describe('the import into the Corefile', () => {
     expect(plan.facts).toMatchObject({ imported: false, volume: false, mount: false, version: '1.11.1' });
   });
 
+  it('CS-27 CS-48 is missed where only another block has it', () => {
+    const text = `example.org {\n    ${line}\n}\n${kubeadm}`;
+    const plan = planIntegration(observe(text), { ...options, configure: false }, hosts);
+
+    expect(plan).toMatchObject({ steps: [], facts: { imported: false }, conditions: [{ type: 'NotConfigured' }] });
+    expect(plan.conditions[0]?.message).toContain('lacks the import;');
+  });
+
   it('CS-35 says that the mount path is taken, whether it may configure or not', () => {
     const theirs = deployment({
       containers: [{ name: 'coredns', volumeMounts: [{ name: 'theirs', mountPath: '/etc/coredns/custom/sync/' }] }],

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { configMaps, deployments, type ConfigMap } from '../../../lib/kube/resource.ts';
+import { configMaps, deployments, type ConfigMap, type Deployment } from '../../../lib/kube/resource.ts';
+import type { Running } from '../../../lib/main.ts';
 import {
   ingressOf,
   lineOf,
@@ -148,6 +149,36 @@ describe('many hosts', () => {
     expect(new Set(world.lines()).size).toBe(120);
   });
 
+  it('CS-37 an edit of a further shard is undone by its event', async () => {
+    const { sandbox, tick, tell, lines, rules } = await open();
+    await fill(named(120));
+    await tick();
+    const before = lines();
+    const shard = rules(1);
+    const data = { ...shard?.data, 'dynamic-1.server': 'rewrite name exact a.example.com b.example.com.\n' };
+    await sandbox.api.update(configMaps, { ...shard, data } as ConfigMap);
+    expect(lines()).not.toEqual(before);
+
+    const event = { kind: 'ConfigMap', apiVersion: 'v1', namespace: 'kube-system' };
+    expect(await tell('update', `${rulesName}-1`, event)).toBe(204);
+    expect(lines()).toEqual(before);
+  });
+
+  it('CS-20 wildcards are all in the file that CoreDNS reads last', async () => {
+    const { tick, rules } = await open();
+    await fill(named(120));
+    await fill(named(60, 'wide'), (name) => `*.${name}.example.com`);
+    await tick();
+
+    const files = shards()
+      .flatMap((_, index) => Object.entries(rules(index)?.data ?? {}))
+      .filter(([key]) => key.endsWith('.server'))
+      .toSorted(([left], [right]) => (left < right ? -1 : 1));
+    const counts = files.map(([, text]) => text.split('\n').filter((line) => line.includes(' regex ')).length);
+    expect(files).toHaveLength(8);
+    expect(counts).toEqual([0, 0, 0, 0, 0, 0, 0, 60]);
+  });
+
   it('wildcards, which can not spread, make no event cost a list', async () => {
     const { tick, tell, calls, conditions } = await open();
     await fill(named(60), (name) => `*.${name}.example.com`);
@@ -161,6 +192,96 @@ describe('many hosts', () => {
     expect(conditions()).not.toHaveProperty('Full');
   });
 });
+
+describe('shards that CoreDNS does not mount', () => {
+  it('hold no host of a peer, whose volume shows one ConfigMap and stays as it is', async () => {
+    world = await openWorld({ ...spread, ADOPT: 'true' });
+    await fill(named(60));
+    await leaveToPeer(named(60));
+    const least = watchPods();
+    await world.tick();
+    await world.rollOut();
+    await world.tick();
+
+    expect([mounted(), shards()]).toEqual([[0], [rulesName]]);
+    expect(new Set(world.lines()).size).toBe(60);
+    expect(least()).toBe(60);
+  });
+
+  it.each([
+    ['an event about the Deployment', (to: Running) => world.tell('update', 'coredns', { ...deploymentEvent, to })],
+    ['a second tick', tickOf],
+  ])('hold no host after a higher MAX_SHARDS and %s, but do once it is rolled out', async (_what, wake) => {
+    await open({ MAX_SHARDS: '2' });
+    await fill(named(60));
+    await world.tick();
+    const least = watchPods();
+    const more = await world.another({ MAX_SHARDS: '4' });
+
+    expect([await tickOf(more), await wake(more)]).toEqual([204, 204]);
+    expect(mounted()).toEqual([0, 1, 2, 3]);
+    expect(shards()).toHaveLength(2);
+    await world.rollOut();
+    await tickOf(more);
+
+    expect(shards()).toHaveLength(4);
+    expect(new Set(world.lines()).size).toBe(60);
+    expect(least()).toBe(60);
+  });
+});
+
+const deploymentEvent = { kind: 'Deployment', apiVersion: 'apps/v1', namespace: 'kube-system' };
+
+async function tickOf({ url }: Running): Promise<number> {
+  return (await send(url, binaryEvent({ type: 'dev.knative.sources.ping' }))).status;
+}
+
+function coreDns(): Deployment {
+  return structuredClone(world.sandbox.api.get(deployments, 'coredns', 'kube-system')) as Deployment;
+}
+
+/** The peer's rules for these, which CoreDNS mounts as the peer does. */
+async function leaveToPeer(names: readonly string[]): Promise<void> {
+  const object = coreDns();
+  const pod = object.spec?.template.spec;
+  const name = 'coredns-ingress-sync-volume';
+  const mountPath = '/etc/coredns/custom/coredns-ingress-sync';
+  pod?.volumes?.push({ name, configMap: { name: rulesName } });
+  pod?.containers[0]?.volumeMounts?.push({ name, mountPath, readOnly: true });
+  await world.sandbox.api.update(deployments, object);
+  const labels = { 'app.kubernetes.io/managed-by': 'coredns-ingress-sync' };
+  const text = names.map((each) => `${lineOf(`${each}.example.com`)}\n`).join('');
+  const metadata = { name: rulesName, namespace: 'kube-system', labels };
+  await world.sandbox.api.create(configMaps, { metadata, data: { 'dynamic.server': text } } as ConfigMap);
+}
+
+/** The shards that the template of CoreDNS mounts. */
+function mounted(): readonly number[] {
+  const text = JSON.stringify(coreDns().spec?.template.spec?.volumes ?? []);
+  return Array.from({ length: 8 }, (_, index) => index).filter((index) =>
+    text.includes(`"${index === 0 ? rulesName : `${rulesName}-${index}`}"`),
+  );
+}
+
+/** To how few hosts the pods, which mount what their template said when they were last rolled out, had rules since. */
+function watchPods(): () => number {
+  const { sandbox, rules } = world;
+  let shown = mounted();
+  let least = Infinity;
+  function look(): void {
+    const texts = shown.map(
+      (index) => rules(index)?.data?.[index === 0 ? 'dynamic.server' : `dynamic-${index}.server`],
+    );
+    least = Math.min(least, new Set(texts.join('\n').match(/(?<=exact )\S+/g)).size);
+  }
+  look();
+  sandbox.api.subscribe(configMaps, look);
+  sandbox.api.subscribe(deployments, () => {
+    const { metadata, status } = coreDns();
+    shown = metadata?.generation === status?.observedGeneration ? mounted() : shown;
+  });
+  return () => least;
+}
 
 /** Lines of rules that were there at one moment and were not at a later one. */
 function watchLines({ sandbox, lines }: World): () => readonly string[] {
