@@ -30,9 +30,11 @@ export function contestedBy({ host, match }: Host): readonly string[] {
 /** All claims of each host that is claimed as such, the winner first. */
 export function ranked(claims: Iterable<Claim>): ReadonlyMap<string, readonly Claim[]> {
   const hosts = Map.groupBy(claims, hostKey);
+  const wide = [...hosts.values()].filter(([first]) => first?.match === 'suffix').flat();
+  for (const claim of wide) {
+    hosts.get(hostKey({ ...claim, match: 'label' }))?.push(claim);
+  }
   for (const rivals of hosts.values()) {
-    const [{ host, match } = { host: '', match: 'exact' as const }] = rivals;
-    rivals.push(...(match === 'label' ? (hosts.get(hostKey({ host, match: 'suffix' })) ?? []) : []));
     rivals.sort(byRank);
   }
   return hosts;

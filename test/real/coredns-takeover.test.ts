@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { shardName } from '../../functions/coredns-sync/integration/mount.ts';
 import { coreDeployment } from '../../functions/coredns-sync/sandbox/coredns.ts';
 import { configMaps, deployments, type ConfigMap, type Deployment } from '../../lib/kube/resource.ts';
 import { openWorld, rulesName, type Environment, type World } from '../coredns-sync/world.ts';
@@ -164,7 +165,7 @@ it(
 );
 
 function projecting(shards: number): object {
-  const names = Array.from({ length: shards }, (_, shard) => (shard === 0 ? rulesName : `${rulesName}-${shard}`));
+  const names = Array.from({ length: shards }, (_, shard) => shardName(rulesName, shard));
   const sources = names.map((name) => ({ configMap: { name, optional: true } }));
   return { name: 'coredns-ingress-sync-volume', projected: { sources, defaultMode: 0o644 } };
 }

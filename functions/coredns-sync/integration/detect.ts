@@ -1,7 +1,7 @@
 import type { ConfigMap, Deployment } from '../../../lib/kube/resource.ts';
 import type { KnownFiles, ServerBlock } from '../corefile/parse.ts';
 import { resolvePath } from '../corefile/path.ts';
-import { corednsContainer } from './mount.ts';
+import { corednsContainer, trimmed } from './mount.ts';
 
 /** Where managed clusters let their users add to the Corefile. */
 export const customConfigMap = 'coredns-custom';
@@ -20,9 +20,8 @@ export function customDirectory(deployment: Deployment | undefined): string | un
         projected?.sources?.some((source) => source.configMap?.name === customConfigMap),
     )
     .map(({ name }) => name);
-  return corednsContainer(deployment)
-    ?.volumeMounts?.find(({ name }) => names.includes(name))
-    ?.mountPath.replace(/(?<=.)\/$/, '');
+  const mount = corednsContainer(deployment)?.volumeMounts?.find(({ name }) => names.includes(name));
+  return mount === undefined ? undefined : trimmed(mount.mountPath);
 }
 
 /** The texts that the Corefile may import, as far as we can read them. */

@@ -12,7 +12,7 @@ import { checkConfiguration, checkImports } from '../render/check.ts';
 import type { Config } from '../config.ts';
 import { orIfForbidden } from '../forbidden.ts';
 import { customConfigMap, knownFiles } from './detect.ts';
-import { corednsContainer, hasFormerPods, isRolledOut, observeMount } from './mount.ts';
+import { corednsContainer, hasFormerPods, isRolledOut, observeMount, trimmed } from './mount.ts';
 import type { DnsFacts, DnsObjects } from './types.ts';
 import { integrationOptions, policyOf, targetServices, type Policy } from '../policy.ts';
 import { dataKey, renderRules, shardKey } from '../render/render.ts';
@@ -159,5 +159,5 @@ function directoryOf(deployment: Deployment, configMap: string): string | undefi
       each.projected?.sources?.some((source) => source.configMap?.name === configMap),
   );
   const mount = corednsContainer(deployment)?.volumeMounts?.find(({ name }) => name === volume?.name);
-  return volume === undefined ? undefined : mount?.mountPath.replace(/\/$/, '');
+  return volume === undefined || mount === undefined ? undefined : trimmed(mount.mountPath);
 }

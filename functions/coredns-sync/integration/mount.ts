@@ -205,6 +205,7 @@ function volumesOf(deployment: Deployment): readonly Volume[] {
   return deployment.spec?.template.spec?.volumes ?? [];
 }
 
-function trimmed(path: string): string {
+/** Kubernetes takes a mount path with or without a slash at its end. */
+export function trimmed(path: string): string {
   return path.replace(/(?<=.)\/$/, '');
 }

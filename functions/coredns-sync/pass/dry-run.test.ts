@@ -55,11 +55,12 @@ describe('a dry run', () => {
     }
     await world.tick();
     const before = shards().length;
-    await using dry = await opened({ RENDER_ONLY: 'true', SHARD_BYTES: '65536' });
-    await tickOf(dry.app);
-    await using live = await opened({ SHARD_BYTES: '65536' });
+    const dry = await world.another({ RENDER_ONLY: 'true', SHARD_BYTES: '65536' });
+    await tickOf(dry);
+    await dry.close();
+    const live = await world.another({ SHARD_BYTES: '65536' });
     await world.remove('web-7');
-    const answers = [await tickOf(live.app), await tickOf(live.app)];
+    const answers = [await tickOf(live), await tickOf(live)];
 
     expect(answers).toEqual([204, 204]);
     expect([before, shards().length]).toEqual([8, 1]);
@@ -70,21 +71,15 @@ describe('a dry run', () => {
   it('has records of its own: an event that it saw is not done for CoreDNS', async () => {
     await open();
     await world.tick();
-    await using dry = await opened({ RENDER_ONLY: 'true' });
+    const dry = await world.another({ RENDER_ONLY: 'true' });
     await world.ingress('web', ['web.example.com']);
-    await world.tell('add', 'web', { to: dry.app });
-    await using live = await opened();
+    await world.tell('add', 'web', { to: dry });
+    const live = await world.another();
 
-    expect(await world.tell('update', 'web', { to: live.app })).toBe(204);
+    expect(await world.tell('update', 'web', { to: live })).toBe(204);
     expect(world.lines()).toEqual([lineOf('web.example.com')]);
   });
 });
-
-/** A further process, which ends with the test. */
-async function opened(environment: Environment = {}): Promise<AsyncDisposable & { readonly app: Running }> {
-  const app = await world.another(environment);
-  return { app, [Symbol.asyncDispose]: () => app.close() };
-}
 
 /** The rules ConfigMaps of CoreDNS. */
 function shards(): readonly string[] {

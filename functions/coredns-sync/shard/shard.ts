@@ -224,9 +224,9 @@ function formerKeys({ object, index, owner }: Shard, policy: Policy): readonly s
   const rules = Object.entries(owner === 'ours' ? (object?.data ?? {}) : {}).flatMap(([key, text]) =>
     !own.includes(key) && text.startsWith(`# ${header[0]}\n`) ? [key] : [],
   );
-  return rules
-    .flatMap((key) => [key, ...(['claims', ...dataExtensions] as const).map((extension) => dataKey(key, extension))])
-    .filter((key, at, all) => !own.includes(key) && all.indexOf(key) === at);
+  const beside = ['claims', ...dataExtensions] as const;
+  const former = rules.flatMap((key) => [key, ...beside.map((extension) => dataKey(key, extension))]);
+  return [...new Set(former).difference(new Set(own))];
 }
 
 /** Somebody made something else of it: who does so again and again, be it without touching the rules, waits for his turn. */

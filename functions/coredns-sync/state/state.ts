@@ -71,6 +71,7 @@ export interface Preview {
 export function stateName({ RENDER_ONLY }: Pick<Config, 'RENDER_ONLY'>): string {
   return RENDER_ONLY ? 'coredns-sync-state-preview' : 'coredns-sync-state';
 }
+
 const schema = '1';
 
 const empty: State = {
