@@ -1,87 +1,81 @@
 import js from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import ts from 'typescript-eslint';
+import { effectRooms, forbiddenFor, pureFolders, rows, unmoved } from './test/architecture/floor-plan.js';
 
-const otherFunction = { regex: '^\\.\\./[^.]', message: 'A function may not import another function.' };
-/** The same rule from a folder inside a function, whose neighbours are its own. */
-const otherFunctionFromFolder = { ...otherFunction, regex: '^\\.\\./\\.\\./[^.]' };
-const testCode = { regex: '(^|/)test/', message: 'Shipped code may not import tests.' };
+const suites = ['**/*.test.ts', '**/testing/**', 'functions/*/test/**', 'lib/sandbox/test/**'];
+
+const testCode = { regex: '^(\\.\\./)+test/|/test/', message: 'Shipped code may not import tests.' };
 const anyFunction = {
   regex: '(^|/)functions/',
   message: 'lib may not import a function; the command line finds them by folder.',
 };
-const effects = [
-  ...['node:fs', 'node:fs/promises', 'node:http', 'node:https', 'node:net', 'node:child_process', 'node:crypto'],
-  ...['express', 'pino', 'cloudevents', 'prom-client', '@kubernetes/client-node'],
-].map((name) => ({ name, message: 'Decisions are pure: no effects.' }));
 const clientAsCode = {
   name: '@kubernetes/client-node',
   message: 'Only lib/kube loads the client; elsewhere use `import type`.',
   allowTypeImports: true,
 };
 
-/** Parts of lib that must not know each other; main.ts and cli/ wire them together. */
-const islands = ['kube', 'http', 'work', 'tls', 'source', 'sandbox'];
-
-function island(name) {
-  const others = islands.filter((other) => other !== name && !(name === 'source' && other === 'kube')).join('|');
+function restricted(files, paths, patterns) {
   return {
-    files: [`lib/${name}/**/*.ts`],
-    ignores: ['**/*.test.ts'],
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        {
-          paths: name === 'kube' ? [] : [clientAsCode],
-          patterns: [
-            anyFunction,
-            testCode,
-            {
-              regex: `^(\\.\\./)+(?!kube/(selector|resource)\\.ts)(${others})/`, // those two are pure
-              message: `lib/${name} may not import its neighbours as code; lib/main.ts and lib/cli wire them.`,
-              allowTypeImports: true,
-            },
-            { regex: '^(\\.\\./)+(main\\.ts|cli/)', message: 'Only entry points import the wiring.' },
-          ],
-        },
-      ],
-    },
+    files,
+    ignores: suites,
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { paths, patterns }] },
   };
+}
+
+/** A layer of lib imports only layers above it in the floor plan. */
+function layer(name) {
+  const below = forbiddenFor(name);
+  const upwards =
+    below.length === 0
+      ? []
+      : [
+          {
+            regex: `^(\\.\\./)+(${below.join('|')})/`,
+            message: `lib/${name} may import only layers above it; see Layout in CONTRIBUTING.md.`,
+          },
+        ];
+  return restricted([`lib/${name}/**/*.ts`], name === 'kube' ? [] : [clientAsCode], [
+    anyFunction,
+    testCode,
+    ...upwards,
+  ]);
+}
+
+/** A function imports lib and itself; `depth` is how many folders below its root the file is. */
+function functionAt(depth) {
+  const folders = '*/'.repeat(depth);
+  return restricted(
+    [`functions/*/${folders}*.ts`],
+    [clientAsCode],
+    [testCode, { regex: `^(\\.\\./){${depth + 1}}[^.]`, message: 'A function may not import another function.' }],
+  );
 }
 
 /** Decisions see plain data only: no client, clock, environment, log or chance. */
-function pure(files, patterns) {
-  return {
-    files,
-    ignores: ['**/*.test.ts'],
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        {
-          paths: effects.map((path) => ({ ...path, allowTypeImports: true })),
-          patterns: [
-            ...patterns,
-            { regex: 'lib/(http|work|tls|source|sandbox|cli|main)', message: 'Decisions are pure: no effects.' },
-          ],
-        },
-      ],
-      'no-restricted-globals': [
-        'error',
-        'fetch',
-        'setTimeout',
-        'setInterval',
-        'setImmediate',
-        'process',
-        'performance',
-      ],
-      'no-restricted-properties': [
-        'error',
-        { object: 'Date', property: 'now' },
-        { object: 'Math', property: 'random' },
-      ],
-    },
-  };
-}
+const pure = {
+  files: [...pureFolders.map((folder) => `${folder}/**/*.ts`), 'functions/*/*/**/*.ts'],
+  ignores: [
+    ...suites,
+    ...effectRooms.map((room) => `functions/*/${room}/**`),
+    ...unmoved.map((name) => `functions/${name}/**`),
+  ],
+  rules: {
+    'no-restricted-globals': [
+      'error',
+      ...['fetch', 'setTimeout', 'setInterval', 'setImmediate', 'process', 'performance'].map((name) => ({
+        name,
+        message: 'Decisions are pure: no effects.',
+      })),
+    ],
+    'no-restricted-properties': [
+      'error',
+      { object: 'Date', property: 'now', message: 'Decisions are pure: time is a parameter.' },
+      { object: 'Math', property: 'random', message: 'Decisions are pure: no chance.' },
+    ],
+  },
+};
 
 export default defineConfig(
   { ignores: ['dist/', 'coverage/', '.sandbox/'] },
@@ -122,48 +116,18 @@ export default defineConfig(
       ],
     },
   },
+  ...rows.flat().map(layer),
+  ...[0, 1, 2].map(functionAt),
+  pure,
   {
-    files: ['lib/**/*.ts'],
-    ignores: ['**/*.test.ts'],
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        { paths: [clientAsCode], patterns: [anyFunction, testCode] },
-      ],
-    },
-  },
-  ...islands.map(island),
-  {
-    files: ['functions/**/*.ts'],
-    ignores: ['**/*.test.ts'],
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        { paths: [clientAsCode], patterns: [otherFunction, testCode] },
-      ],
-    },
-  },
-  {
-    files: ['functions/*/*/**/*.ts'],
-    ignores: ['**/*.test.ts'],
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        { paths: [clientAsCode], patterns: [otherFunctionFromFolder, testCode] },
-      ],
-    },
-  },
-  pure(['functions/*/{plan,decide,schedule,render}*.ts'], [otherFunction, testCode]),
-  pure(
-    ['functions/*/*/{plan,decide,schedule,render}*.ts', 'functions/*/render/*.ts'],
-    [otherFunctionFromFolder, testCode],
-  ),
-  pure(
-    ['lib/function/{plan,failure}.ts', 'lib/kube/{selector,wire,quantity}.ts', 'lib/time/*.ts'],
-    [anyFunction, testCode],
-  ),
-  {
-    files: ['lib/main.ts', 'lib/cli/**/*.ts', 'test/**/*.ts', 'deploy/select.ts', 'deploy/try/image.ts'],
+    files: [
+      'lib/runtime/main.ts',
+      'lib/programs/**/*.ts',
+      'lib/cli/**/*.ts',
+      'test/**/*.ts',
+      'deploy/select.ts',
+      'deploy/try/image.ts',
+    ],
     rules: { 'no-restricted-syntax': 'off' },
   },
   { files: ['lib/cli/**/*.ts', 'test/bench/**/*.ts', 'deploy/warm.ts'], rules: { 'no-console': 'off' } },

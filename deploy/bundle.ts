@@ -49,7 +49,7 @@ export function bundlePrograms(outDirectory: string): Promise<Bundle[]> {
   ];
   return Promise.all(
     programs.map((program) =>
-      bundleText({ ...program, text: `import './lib/cli/${program.name}.ts';\n` }, outDirectory),
+      bundleText({ ...program, text: `import './lib/programs/${program.name}.ts';\n` }, outDirectory),
     ),
   );
 }
@@ -82,7 +82,7 @@ export async function bundleSelect(outDirectory: string): Promise<void> {
 
 function entryOf(folder: string): string {
   const definition = JSON.stringify(join(resolve(folder), 'index.ts'));
-  return `import definition from ${definition};\nimport { main } from './lib/main.ts';\nvoid main(definition);\n`;
+  return `import definition from ${definition};\nimport { main } from './lib/runtime/main.ts';\nvoid main(definition);\n`;
 }
 
 /** The packages that have a part in an output. */

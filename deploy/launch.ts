@@ -1,4 +1,4 @@
-import { memoryOf, standardYoungMb } from '../lib/manifests/container.ts';
+import { memoryOf, standardYoungMb } from '../lib/install/manifests/container.ts';
 
 /** How a bundle is started in an image. */
 export interface Launch {

@@ -59,8 +59,8 @@ export const onlyVersion: Plugin = {
 
 /** What few starts need: a file of its own beside the bundles, so that all others need not read it. */
 export const parts: Readonly<Record<string, string>> = {
-  'parts/doctor': 'lib/doctor/route.ts',
-  'parts/x509': 'lib/x509.ts',
+  'parts/doctor': 'lib/runtime/doctor/route.ts',
+  'parts/x509': 'lib/base/x509.ts',
   'parts/yaml': 'yaml',
 };
 

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFunctions } from '../lib/cli/functions.ts';
 import { exampleEnvironment } from '../lib/function/config.ts';
-import type { Definition } from '../lib/function/define.ts';
+import type { Definition } from '../lib/function/definition.ts';
 import { launch } from './launch.ts';
 
 /**

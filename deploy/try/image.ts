@@ -6,11 +6,11 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { findFunctions } from '../../lib/cli/functions.ts';
 import { exampleEnvironment } from '../../lib/function/config.ts';
-import type { Definition } from '../../lib/function/define.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
-import { subscriptionOf, subscriptions } from '../../lib/manifests/plain.ts';
+import type { Definition } from '../../lib/function/definition.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import { subscriptionOf, subscriptions } from '../../lib/install/manifests/plain.ts';
 import { startSandbox } from '../../lib/sandbox/sandbox.ts';
-import { version } from '../../lib/version.ts';
+import { version } from '../../lib/base/version.ts';
 import { makeRoot } from './base.ts';
 import { createBuildah, isThere, type Buildah, type Container, type Given } from './buildah.ts';
 
@@ -112,7 +112,7 @@ async function checkSource(
   definitions: readonly Definition[],
   folder: string,
 ): Promise<void> {
-  const wanted = definitions.map((definition) => subscriptionOf(definition, standardSite));
+  const wanted = definitions.map((definition) => subscriptionOf(definition, standardInstallation));
   const sandbox = await startSandbox({ controllers: false });
   try {
     mkdirSync(folder);

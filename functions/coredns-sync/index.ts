@@ -1,5 +1,6 @@
-import { defineFunction, type Trigger, type Watch } from '../../lib/function/define.ts';
-import { configMaps, deployments, ingressClasses, services } from '../../lib/kube/resource.ts';
+import { defineFunction } from '../../lib/runtime/define.ts';
+import type { Trigger, Watch } from '../../lib/function/triggers.ts';
+import { configMaps, deployments, ingressClasses, services } from '../../lib/kube/model/resource.ts';
 import { release } from './integration/cleanup.ts';
 import { Config } from './config.ts';
 import { checkDns, lookAtEverything } from './pass/full.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../lib/function/define.ts';
+import type { Context } from '../../lib/function/definition.ts';
 import type { Config } from './config.ts';
 import type { Wanted } from './sources/wanted.ts';
 import type { Conditions, Summary } from './state/state.ts';

@@ -1,5 +1,5 @@
-import type { Permission } from '../../lib/function/define.ts';
-import { customResourceDefinitions } from '../../lib/kube/resource.ts';
+import type { Permission } from '../../lib/function/permissions.ts';
+import { customResourceDefinitions } from '../../lib/kube/model/resource.ts';
 import type { Config } from './config.ts';
 import { upstreamName } from './integration/dns.ts';
 import { customConfigMap } from './integration/detect.ts';

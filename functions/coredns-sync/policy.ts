@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { parseSelector, type Selector } from '../../lib/kube/selector.ts';
+import { parseSelector, type Selector } from '../../lib/kube/model/selector.ts';
 import type { Config } from './config.ts';
 import { parseTarget, type HostPolicy } from './host.ts';
 import type { IntegrationOptions } from './integration/types.ts';

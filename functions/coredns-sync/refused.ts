@@ -1,5 +1,5 @@
-import type { Context } from '../../lib/function/define.ts';
-import { Failure } from '../../lib/function/failure.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import { Failure } from '../../lib/base/failure.ts';
 import { Refusal } from '../../lib/kube/refusal.ts';
 import type { Config } from './config.ts';
 import { showConditions } from './metrics.ts';

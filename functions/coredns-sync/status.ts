@@ -1,4 +1,4 @@
-import type { Context, Reply, RouteRequest } from '../../lib/function/define.ts';
+import type { Context, Reply, RouteRequest } from '../../lib/function/definition.ts';
 import { ranked } from './claim.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';

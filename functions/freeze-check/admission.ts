@@ -1,6 +1,7 @@
-import type { Context, Verdict } from '../../lib/function/define.ts';
-import { monotonicMs } from '../../lib/monotonic.ts';
-import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import type { Verdict } from '../../lib/function/admission.ts';
+import { monotonicMs } from '../../lib/base/monotonic.ts';
+import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import type { Config } from './config.ts';
 import { headline } from './decide.ts';
 import { judge, type Judged, type Judgement } from './judge.ts';

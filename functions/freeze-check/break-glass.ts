@@ -1,6 +1,6 @@
-import type { Context } from '../../lib/function/define.ts';
-import { subjectAccessReviews, type SubjectAccessReview } from '../../lib/kube/resource.ts';
-import type { UserInfo } from '../../lib/review/review.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import { subjectAccessReviews, type SubjectAccessReview } from '../../lib/kube/model/resource.ts';
+import type { UserInfo } from '../../lib/kube/model/review.ts';
 import type { Config } from './config.ts';
 import type { Objection } from './decide.ts';
 import { changeFreezes, group, maintenanceWindows } from './policy.ts';

@@ -1,5 +1,5 @@
-import type { Namespace } from '../../lib/kube/resource.ts';
-import type { UserInfo } from '../../lib/review/review.ts';
+import type { Namespace } from '../../lib/kube/model/resource.ts';
+import type { UserInfo } from '../../lib/kube/model/review.ts';
 import type { Config } from './config.ts';
 
 /** Who scales on its own: the accounts of the HorizontalPodAutoscaler, Knative's autoscaler and KEDA. */

@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import { targetKinds, type Action, type TargetKind } from './policy.ts';
 import { isRecord, isSame } from './same.ts';
 import type { Labels } from './target.ts';

@@ -1,4 +1,4 @@
-import { matches } from '../../lib/kube/selector.ts';
+import { matches } from '../../lib/kube/model/selector.ts';
 import type { Change } from './change.ts';
 import { enforcementIn } from './enforcement.ts';
 import type { Exception } from './exception.ts';

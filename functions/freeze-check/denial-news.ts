@@ -1,7 +1,7 @@
-import type { Context } from '../../lib/function/define.ts';
+import type { Context } from '../../lib/function/definition.ts';
 import { perInstance } from '../../lib/function/memory.ts';
-import type { EventStep } from '../../lib/function/plan.ts';
-import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { EventStep } from '../../lib/kube/model/plan.ts';
+import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import type { Config } from './config.ts';
 import type { Objection } from './decide.ts';
 import type { Judged } from './judge.ts';

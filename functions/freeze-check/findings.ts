@@ -1,4 +1,4 @@
-import type { Resource } from '../../lib/kube/resource.ts';
+import type { Resource } from '../../lib/kube/model/resource.ts';
 import type { Config } from './config.ts';
 import type { Exception } from './exception.ts';
 import type { Done } from './hold/act.ts';

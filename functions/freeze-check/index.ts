@@ -1,5 +1,5 @@
-import { defineFunction } from '../../lib/function/define.ts';
-import { configMaps } from '../../lib/kube/resource.ts';
+import { defineFunction } from '../../lib/runtime/define.ts';
+import { configMaps } from '../../lib/kube/model/resource.ts';
 import { Config } from './config.ts';
 import { stateName } from './hold/ledger.ts';
 import { release } from './hold/release.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../lib/function/define.ts';
-import { deployments, statefulSets, type Resource } from '../../lib/kube/resource.ts';
-import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import { deployments, statefulSets, type Resource } from '../../lib/kube/model/resource.ts';
+import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import { bypassAnnotation, mayBypass } from './break-glass.ts';
 import { exemptionOf, placeExemption, type Exemption, type PlaceExemption } from './callers.ts';
 import { classify, type Change } from './change.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../lib/function/define.ts';
-import { cronJobs } from '../../lib/kube/resource.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import { cronJobs } from '../../lib/kube/model/resource.ts';
 import type { Config } from './config.ts';
 import { heldCronJobs } from './hold/cron-job.ts';
 import { isOwner, ownerOf } from './hold/plan.ts';

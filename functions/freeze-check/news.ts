@@ -1,5 +1,5 @@
-import type { EventStep } from '../../lib/function/plan.ts';
-import { apiVersion } from '../../lib/kube/resource.ts';
+import type { EventStep } from '../../lib/kube/model/plan.ts';
+import { apiVersion } from '../../lib/kube/model/resource.ts';
 import { formatInstant } from '../../lib/time/instant.ts';
 import type { FreezeExceptionSpec } from './policy.ts';
 import type { Findings } from './status.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../lib/function/define.ts';
+import type { Context } from '../../lib/function/definition.ts';
 import type { Kube } from '../../lib/kube/client.ts';
-import { namespaces } from '../../lib/kube/resource.ts';
+import { namespaces } from '../../lib/kube/model/resource.ts';
 import { asksFor } from './hold/claims.ts';
 import type { HeldKind } from './hold/kind.ts';
 import { readHeld, type Found, type Place } from './hold/sources.ts';

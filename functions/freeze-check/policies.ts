@@ -1,6 +1,6 @@
 import { Refusal } from '../../lib/kube/refusal.ts';
 import type { Kube } from '../../lib/kube/client.ts';
-import type { Resource } from '../../lib/kube/resource.ts';
+import type { Resource } from '../../lib/kube/model/resource.ts';
 import { readException, type Exception } from './exception.ts';
 import { malformation } from './kinds/conform.ts';
 import {

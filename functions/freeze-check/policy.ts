@@ -1,6 +1,6 @@
-import type { Resource } from '../../lib/kube/resource.ts';
-import type { LabelSelector } from '../../lib/kube/selector.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
+import type { Resource } from '../../lib/kube/model/resource.ts';
+import type { LabelSelector } from '../../lib/kube/model/selector.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
 
 /** What is done to a workload. A review may be several of these at once. */
 export type Action = 'CREATE' | 'DELETE' | 'ROLL_OUT' | 'SCALE';

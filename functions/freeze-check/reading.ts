@@ -1,4 +1,4 @@
-import { withinTime } from '../../lib/time-limit.ts';
+import { withinTime } from '../../lib/base/time-limit.ts';
 import type { Config } from './config.ts';
 
 /** Parts of the time that the API server waits: for one read, and for all that a review takes but the way of its answer. */

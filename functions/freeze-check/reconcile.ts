@@ -1,8 +1,8 @@
-import type { Context } from '../../lib/function/define.ts';
-import { asFailure, handling, type Failure } from '../../lib/function/failure.ts';
-import type { Plan, Step } from '../../lib/function/plan.ts';
-import { monotonicMs } from '../../lib/monotonic.ts';
-import { inParallel } from '../../lib/work/in-parallel.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import { asFailure, handling, type Failure } from '../../lib/base/failure.ts';
+import type { Plan, Step } from '../../lib/kube/model/plan.ts';
+import { monotonicMs } from '../../lib/base/monotonic.ts';
+import { inParallel } from '../../lib/base/in-parallel.ts';
 import type { Config } from './config.ts';
 import { findingsOf } from './findings.ts';
 import { act, type Done } from './hold/act.ts';

@@ -1,5 +1,6 @@
-import type { Context, Verdict } from '../../lib/function/define.ts';
-import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import type { Verdict } from '../../lib/function/admission.ts';
+import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import type { Config } from './config.ts';
 import { headline, type Objection } from './decide.ts';
 import { tellAudited, tellDenied, tellPassed } from './denial-news.ts';

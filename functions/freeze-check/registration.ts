@@ -1,5 +1,6 @@
-import type { Admission, AdmissionRule, MatchCondition, Site, Webhook } from '../../lib/function/define.ts';
-import type { Resource } from '../../lib/kube/resource.ts';
+import type { Admission, AdmissionRule, MatchCondition, Webhook } from '../../lib/function/admission.ts';
+import type { Site } from '../../lib/function/names.ts';
+import type { Resource } from '../../lib/kube/model/resource.ts';
 import { admitWorkload } from './admission.ts';
 import { excludedNamespaces, ownUser } from './callers.ts';
 import type { Config } from './config.ts';

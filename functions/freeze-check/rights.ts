@@ -1,4 +1,4 @@
-import type { Permission } from '../../lib/function/define.ts';
+import type { Permission } from '../../lib/function/permissions.ts';
 import type { Config } from './config.ts';
 import { heldKinds } from './hold/kinds.ts';
 import { stateName } from './hold/ledger.ts';

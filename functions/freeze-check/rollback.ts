@@ -1,7 +1,7 @@
 import type { Kube } from '../../lib/kube/client.ts';
-import { controllerRevisions, replicaSets, type Resource } from '../../lib/kube/resource.ts';
-import { formatSelector, soundRequirements } from '../../lib/kube/selector.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
+import { controllerRevisions, replicaSets, type Resource } from '../../lib/kube/model/resource.ts';
+import { formatSelector, soundRequirements } from '../../lib/kube/model/selector.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { besides, type Change, type Workload } from './change.ts';
 import { isRecord, isSame } from './same.ts';
 

@@ -1,4 +1,4 @@
-import { sameQuantity } from '../../lib/kube/quantity.ts';
+import { sameQuantity } from '../../lib/kube/model/quantity.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
-import type { Context } from '../../lib/function/define.ts';
-import { Failure } from '../../lib/function/failure.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import { Failure } from '../../lib/base/failure.ts';
 import { perInstance } from '../../lib/function/memory.ts';
-import { namespaces, type Namespace, type Resource } from '../../lib/kube/resource.ts';
-import { monotonicMs } from '../../lib/monotonic.ts';
+import { namespaces, type Namespace, type Resource } from '../../lib/kube/model/resource.ts';
+import { monotonicMs } from '../../lib/base/monotonic.ts';
 import { createClearing, type Clearing } from './clearing.ts';
 import type { Config } from './config.ts';
 import { readException } from './exception.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { pointer, unchanged, type PatchStep } from '../../lib/function/plan.ts';
-import type { Resource } from '../../lib/kube/resource.ts';
+import { pointer, unchanged, type PatchStep } from '../../lib/kube/model/plan.ts';
+import type { Resource } from '../../lib/kube/model/resource.ts';
 import { formatDuration } from '../../lib/time/duration.ts';
 import { formatInstant } from '../../lib/time/instant.ts';
 import type { ChangeFreezeStatus, Condition, MaintenanceWindowStatus, Policy, PolicyKind } from './policy.ts';

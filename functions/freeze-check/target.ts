@@ -1,4 +1,4 @@
-import { matches, soundRequirements, type LabelSelector, type Selector } from '../../lib/kube/selector.ts';
+import { matches, soundRequirements, type LabelSelector, type Selector } from '../../lib/kube/model/selector.ts';
 import type { GitOps, Target, TargetKind } from './policy.ts';
 import { attempt, type Problem } from './problem.ts';
 

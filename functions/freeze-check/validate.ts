@@ -1,4 +1,4 @@
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/base/quote.ts';
 import { formatInstant } from '../../lib/time/instant.ts';
 import { firstSkip, parseSchedule } from '../../lib/time/schedule.ts';
 import { readException } from './exception.ts';

@@ -1,6 +1,7 @@
-import type { Context, Handler, Subject, Trigger, Wake } from '../../lib/function/define.ts';
-import { cronJobs, namespaces, type Resource } from '../../lib/kube/resource.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import type { Handler, Subject, Trigger, Wake } from '../../lib/function/triggers.ts';
+import { cronJobs, namespaces, type Resource } from '../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import type { Config } from './config.ts';
 import { readException } from './exception.ts';
 import { asksFor } from './hold/claims.ts';

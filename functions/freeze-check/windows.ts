@@ -1,4 +1,4 @@
-import { quote } from '../../lib/quote.ts';
+import { quote } from '../../lib/base/quote.ts';
 import { parseDuration } from '../../lib/time/duration.ts';
 import { parseSchedule } from '../../lib/time/schedule.ts';
 import { zoneOf, type Zone } from '../../lib/time/zone.ts';

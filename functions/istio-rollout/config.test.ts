@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../lib/function/config.ts';
-import { readSettings } from '../../lib/settings.ts';
+import { readSettings } from '../../lib/function/settings.ts';
 import { Config } from './config.ts';
 import definition from './index.ts';
 import { overridden } from './overrides.ts';

@@ -10,7 +10,7 @@ import {
   text,
   withDefault,
 } from '../../lib/function/config.ts';
-import { parseSelector } from '../../lib/kube/selector.ts';
+import { parseSelector } from '../../lib/kube/model/selector.ts';
 import { parseWindows } from './window.ts';
 
 const second = 1000;

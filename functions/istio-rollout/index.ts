@@ -1,5 +1,5 @@
-import { defineFunction } from '../../lib/function/define.ts';
-import { configMaps, mutatingWebhooks, namespaces } from '../../lib/kube/resource.ts';
+import { defineFunction } from '../../lib/runtime/define.ts';
+import { configMaps, mutatingWebhooks, namespaces } from '../../lib/kube/model/resource.ts';
 import { Config, timeoutSeconds } from './config.ts';
 import { bookkeeping, queueNames, stateName, statusName } from './names.ts';
 import { permissions } from './permissions.ts';

@@ -1,5 +1,5 @@
-import type { EventStep } from '../../lib/function/plan.ts';
-import { apiVersion } from '../../lib/kube/resource.ts';
+import type { EventStep } from '../../lib/kube/model/plan.ts';
+import { apiVersion } from '../../lib/kube/model/resource.ts';
 import { resources } from './scan/kinds.ts';
 import type { Identity } from './state/state.ts';
 

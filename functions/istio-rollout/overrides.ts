@@ -1,6 +1,7 @@
 import { ConfigError, isGiven, parseConfig } from '../../lib/function/config.ts';
-import type { Context, Permission } from '../../lib/function/define.ts';
-import { configMaps } from '../../lib/kube/resource.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import type { Permission } from '../../lib/function/permissions.ts';
+import { configMaps } from '../../lib/kube/model/resource.ts';
 import { Config } from './config.ts';
 import { configName } from './names.ts';
 import { permissions } from './permissions.ts';

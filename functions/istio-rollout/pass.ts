@@ -1,4 +1,4 @@
-import type { Context } from '../../lib/function/define.ts';
+import type { Context } from '../../lib/function/definition.ts';
 import { sharedNow } from './clock.ts';
 import type { Config } from './config.ts';
 import { eventOf, type Notice } from './notice.ts';

@@ -1,4 +1,4 @@
-import type { Permission } from '../../lib/function/define.ts';
+import type { Permission } from '../../lib/function/permissions.ts';
 import type { Config } from './config.ts';
 import { configName, queueNames, stateName, statusName } from './names.ts';
 

@@ -1,4 +1,5 @@
-import { clusterName, labelsOf, type Manifest } from '../../lib/manifests/manifest.ts';
+import { clusterName, labelsOf } from '../../lib/function/names.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
 
 /** What the account may change, and which account it is. */
 export interface Confinement {

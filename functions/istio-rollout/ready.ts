@@ -1,4 +1,4 @@
-import type { Context, Loop } from '../../lib/function/define.ts';
+import type { Context, Loop } from '../../lib/function/definition.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import { effectiveConfig } from './overrides.ts';

@@ -1,10 +1,10 @@
-import type { Context } from '../../lib/function/define.ts';
-import { asFailure } from '../../lib/function/failure.ts';
-import { pointer, unchanged, type PatchStep } from '../../lib/function/plan.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import { asFailure } from '../../lib/base/failure.ts';
+import { pointer, unchanged, type PatchStep } from '../../lib/kube/model/plan.ts';
 import type { MetadataOnly } from '../../lib/kube/client.ts';
 import { Refusal } from '../../lib/kube/refusal.ts';
-import type { Resource } from '../../lib/kube/resource.ts';
-import { inParallel } from '../../lib/work/in-parallel.ts';
+import type { Resource } from '../../lib/kube/model/resource.ts';
+import { inParallel } from '../../lib/base/in-parallel.ts';
 import type { Config } from './config.ts';
 import { bookkeeping } from './names.ts';
 import { resources } from './scan/kinds.ts';

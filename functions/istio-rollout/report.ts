@@ -1,6 +1,6 @@
-import { Failure } from '../../lib/function/failure.ts';
-import { pointer, unchanged, type Step } from '../../lib/function/plan.ts';
-import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
+import { Failure } from '../../lib/base/failure.ts';
+import { pointer, unchanged, type Step } from '../../lib/kube/model/plan.ts';
+import { configMaps, type ConfigMap } from '../../lib/kube/model/resource.ts';
 import { publish } from './metrics.ts';
 import { statusName } from './names.ts';
 import type { Pass } from './pass.ts';

@@ -1,5 +1,6 @@
 import { dnsLabel } from '../../lib/function/config.ts';
-import type { Context, Wake } from '../../lib/function/define.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import type { Wake } from '../../lib/function/triggers.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import { sharedNow, tellSkew } from './clock.ts';
 import type { Config } from './config.ts';

@@ -1,4 +1,4 @@
-import { Failure } from '../../lib/function/failure.ts';
+import { Failure } from '../../lib/base/failure.ts';
 
 /** Settings or a state that only a person can put right: until then no event can be served. */
 export class Unusable extends Failure {

@@ -1,6 +1,8 @@
-import type { Admission, Allowed, Context, Site } from '../../lib/function/define.ts';
+import type { Admission, Allowed } from '../../lib/function/admission.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import type { Site } from '../../lib/function/names.ts';
 import { perInstance } from '../../lib/function/memory.ts';
-import type { AdmissionRequest } from '../../lib/review/review.ts';
+import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import type { Config } from './config.ts';
 import { decide, type Reason } from './decide.ts';
 import { countDecision, countError } from './measures.ts';

@@ -1,4 +1,4 @@
-import { requirements, type Requirement, type Selector } from '../../lib/kube/selector.ts';
+import { requirements, type Requirement, type Selector } from '../../lib/kube/model/selector.ts';
 import { globPattern } from './match.ts';
 import type { Match } from './rule.ts';
 

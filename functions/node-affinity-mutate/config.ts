@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { dnsLabel, flag, integer, list, oneOf, text, withDefault } from '../../lib/function/config.ts';
-import { labelValue, parseSelector, qualifiedName } from '../../lib/kube/selector.ts';
+import { labelValue, parseSelector, qualifiedName } from '../../lib/kube/model/selector.ts';
 import { functionName } from './names.ts';
 
 export const Config = z.object({

@@ -1,6 +1,6 @@
 import type { AddOperation } from 'fast-json-patch';
-import { matches } from '../../lib/kube/selector.ts';
-import type { AdmissionRequest } from '../../lib/review/review.ts';
+import { matches } from '../../lib/kube/model/selector.ts';
+import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import { applyRule, endsWith, nearer, noAdditions, rulesFor, type RuleOutcome, type Subject } from './apply.ts';
 import type { Knowledge, ReadyRule } from './knowledge.ts';
 import { controllerIs, type Candidate } from './match.ts';

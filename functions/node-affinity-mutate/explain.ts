@@ -1,6 +1,6 @@
-import type { Context, Reply, RouteRequest } from '../../lib/function/define.ts';
-import { Failure } from '../../lib/function/failure.ts';
-import { configMaps } from '../../lib/kube/resource.ts';
+import type { Context, Reply, RouteRequest } from '../../lib/function/definition.ts';
+import { Failure } from '../../lib/base/failure.ts';
+import { configMaps } from '../../lib/kube/model/resource.ts';
 import type { Config } from './config.ts';
 import { explanationOf } from './decide-trace.ts';
 import type { Asked } from './decide.ts';

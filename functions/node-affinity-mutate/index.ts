@@ -1,5 +1,11 @@
-import { defineFunction } from '../../lib/function/define.ts';
-import { configMaps, mutatingPolicies, mutatingPolicyBindings, namespaces, nodes } from '../../lib/kube/resource.ts';
+import { defineFunction } from '../../lib/runtime/define.ts';
+import {
+  configMaps,
+  mutatingPolicies,
+  mutatingPolicyBindings,
+  namespaces,
+  nodes,
+} from '../../lib/kube/model/resource.ts';
 import { admissionOf } from './admission.ts';
 import { Config } from './config.ts';
 import { explain } from './explain.ts';

@@ -1,4 +1,4 @@
-import type { Selector } from '../../lib/kube/selector.ts';
+import type { Selector } from '../../lib/kube/model/selector.ts';
 import type { Config } from './config.ts';
 import { canonical, createMatcher, type Matcher, type NamespaceFacts } from './match.ts';
 import type { PreferredTerm } from './patch.ts';

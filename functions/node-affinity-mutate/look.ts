@@ -1,4 +1,4 @@
-import type { Wake } from '../../lib/function/define.ts';
+import type { Wake } from '../../lib/function/triggers.ts';
 
 /** What to read again. */
 export interface Look {

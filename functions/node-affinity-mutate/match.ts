@@ -1,4 +1,4 @@
-import { matches, requirements, type Selector } from '../../lib/kube/selector.ts';
+import { matches, requirements, type Selector } from '../../lib/kube/model/selector.ts';
 import type { Match } from './rule.ts';
 import { isRecord, listOf, recordOf, type Fields } from './shape.ts';
 

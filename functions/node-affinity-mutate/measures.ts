@@ -1,4 +1,4 @@
-import type { Context } from '../../lib/function/define.ts';
+import type { Context } from '../../lib/function/definition.ts';
 import { perInstance } from '../../lib/function/memory.ts';
 import type { Tally } from '../../lib/function/metrics.ts';
 import type { Config } from './config.ts';

@@ -1,5 +1,5 @@
 import type { AddOperation } from 'fast-json-patch';
-import { pointer } from '../../lib/function/plan.ts';
+import { pointer } from '../../lib/kube/model/plan.ts';
 import { includesExpression, preferredField, requiredField, type Placement } from './placement.ts';
 import type { Expression, Toleration } from './rule.ts';
 import { isRecord, listOf } from './shape.ts';

@@ -1,6 +1,6 @@
-import type { Plan, Step } from '../../lib/function/plan.ts';
-import { mutatingPolicies, mutatingPolicyBindings, type Resource } from '../../lib/kube/resource.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
+import type { Plan, Step } from '../../lib/kube/model/plan.ts';
+import { mutatingPolicies, mutatingPolicyBindings, type Resource } from '../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import type { Policy } from './render-policy.ts';
 import { isRecord } from './shape.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Metadata } from '../../lib/kube/wire.ts';
+import type { Metadata } from '../../lib/kube/model/wire.ts';
 import { withNamespaces } from './plan.ts';
 import { emptyState, formatState, readState, type State } from './state.ts';
 import { managedLabels, rulesFrom, settings } from './testing/pods.ts';

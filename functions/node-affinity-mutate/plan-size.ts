@@ -1,4 +1,4 @@
-import { matches, type Selector } from '../../lib/kube/selector.ts';
+import { matches, type Selector } from '../../lib/kube/model/selector.ts';
 import { canonical, isBelieved, type NamespaceFacts } from './match.ts';
 
 /** Of the 1 MiB that a ConfigMap holds: rules, pools and the report need the rest. */

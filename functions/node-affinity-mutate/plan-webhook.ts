@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { pointer, unchanged, type Plan } from '../../lib/function/plan.ts';
-import { mutatingWebhooks, type MutatingWebhookConfiguration } from '../../lib/kube/resource.ts';
+import { pointer, unchanged, type Plan } from '../../lib/kube/model/plan.ts';
+import { mutatingWebhooks, type MutatingWebhookConfiguration } from '../../lib/kube/model/resource.ts';
 import type { Config } from './config.ts';
 import { webhookName } from './names.ts';
 import { gateOf, matchConditions, namespaceSelectorOf } from './render-webhook.ts';

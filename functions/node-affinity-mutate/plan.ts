@@ -1,7 +1,7 @@
-import { pointer, unchanged, type Plan, type Step } from '../../lib/function/plan.ts';
-import { configMaps, type ConfigMap } from '../../lib/kube/resource.ts';
-import { requirements, type Selector } from '../../lib/kube/selector.ts';
-import type { Metadata } from '../../lib/kube/wire.ts';
+import { pointer, unchanged, type Plan, type Step } from '../../lib/kube/model/plan.ts';
+import { configMaps, type ConfigMap } from '../../lib/kube/model/resource.ts';
+import { requirements, type Selector } from '../../lib/kube/model/selector.ts';
+import type { Metadata } from '../../lib/kube/model/wire.ts';
 import type { Config } from './config.ts';
 import { rulesInForce } from './knowledge.ts';
 import type { NamespaceFacts } from './match.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubeObject } from '../../lib/kube/wire.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { planPolicy } from './plan-policy.ts';
 import { renderPolicy } from './render-policy.ts';
 import { emptyState, type State } from './state.ts';

@@ -1,5 +1,5 @@
-import { requirements } from '../../lib/kube/selector.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
+import { requirements } from '../../lib/kube/model/selector.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { allOf, mapHas, podCondition, selectorCondition, text } from './cel.ts';
 import { noMutation, preferMutation, tolerateMutations, type Mutation } from './cel-mutation.ts';
 import type { Config } from './config.ts';

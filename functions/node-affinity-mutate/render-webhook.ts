@@ -1,5 +1,5 @@
-import type { MatchCondition } from '../../lib/function/define.ts';
-import { parseSelector, requirements, type LabelSelector, type Selector } from '../../lib/kube/selector.ts';
+import type { MatchCondition } from '../../lib/function/admission.ts';
+import { parseSelector, requirements, type LabelSelector, type Selector } from '../../lib/kube/model/selector.ts';
 import { anyOf, controllerIn, mapHas, podCondition, text, texts } from './cel.ts';
 import type { Config } from './config.ts';
 import { canonical } from './match.ts';

@@ -1,6 +1,12 @@
 import * as z from 'zod/mini';
 import { dnsLabel } from '../../lib/function/config.ts';
-import { formatSelector, labelValue, parseSelector, qualifiedName, type Requirement } from '../../lib/kube/selector.ts';
+import {
+  formatSelector,
+  labelValue,
+  parseSelector,
+  qualifiedName,
+  type Requirement,
+} from '../../lib/kube/model/selector.ts';
 
 /*
  * What an operator may ask for, checked as strictly as the API server checks a pod: whatever passes here can be put into

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Context } from '../../lib/function/define.ts';
+import type { Context } from '../../lib/function/definition.ts';
 import { perInstance } from '../../lib/function/memory.ts';
-import { configMaps } from '../../lib/kube/resource.ts';
+import { configMaps } from '../../lib/kube/model/resource.ts';
 import type { Config } from './config.ts';
 import { know, type Knowledge } from './knowledge.ts';
 import { reportState, reportStateAge } from './measures.ts';

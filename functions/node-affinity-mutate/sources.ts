@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { asFailure, type Failure } from '../../lib/function/failure.ts';
+import { asFailure, type Failure } from '../../lib/base/failure.ts';
 import type { Kube } from '../../lib/kube/client.ts';
 import {
   configMaps,
@@ -9,7 +9,7 @@ import {
   nodes,
   pods,
   type ConfigMap,
-} from '../../lib/kube/resource.ts';
+} from '../../lib/kube/model/resource.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { Look } from './look.ts';
 import { policyName, rulesConfigMap, rulesKey } from './names.ts';

@@ -1,4 +1,4 @@
-import type { ConfigMap } from '../../lib/kube/resource.ts';
+import type { ConfigMap } from '../../lib/kube/model/resource.ts';
 import type { NamespaceFacts } from './match.ts';
 import { extents, type Extent } from './plan-size.ts';
 import { readPool, readRules, type Rule } from './rule.ts';

@@ -1,6 +1,7 @@
-import type { Context, Wake } from '../../lib/function/define.ts';
-import type { Failure } from '../../lib/function/failure.ts';
-import { configMaps, mutatingWebhooks, type ConfigMap } from '../../lib/kube/resource.ts';
+import type { Context } from '../../lib/function/definition.ts';
+import type { Wake } from '../../lib/function/triggers.ts';
+import type { Failure } from '../../lib/base/failure.ts';
+import { configMaps, mutatingWebhooks, type ConfigMap } from '../../lib/kube/model/resource.ts';
 import { Refusal } from '../../lib/kube/refusal.ts';
 import type { Config } from './config.ts';
 import { know, rulesInForce } from './knowledge.ts';

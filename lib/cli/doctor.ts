@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { examineFunction } from '../doctor/examine.ts';
-import { isHealthy, tableOf, type Finding } from '../doctor/finding.ts';
+import { examineFunction } from '../install/doctor/examine.ts';
+import { isHealthy, tableOf, type Finding } from '../runtime/doctor/finding.ts';
 import { createKube } from '../kube/client.ts';
 import { createTransport } from '../kube/transport.ts';
-import { createLog } from '../log.ts';
-import { standardSite } from '../manifests/manifest.ts';
+import { createLog } from '../base/log.ts';
+import { standardInstallation } from '../install/manifests/installation.ts';
 import { chosenCluster } from './cluster.ts';
 import { ownFunctions } from './functions.ts';
 
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       kubeconfig: { type: 'string' },
-      namespace: { type: 'string', default: standardSite.namespace },
+      namespace: { type: 'string', default: standardInstallation.namespace },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },

@@ -1,7 +1,7 @@
 import { access, readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Definition } from '../function/define.ts';
+import type { Definition } from '../function/definition.ts';
 
 /** A function and where it lives. */
 export interface Found {

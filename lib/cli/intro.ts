@@ -1,4 +1,4 @@
-import type { Running } from '../main.ts';
+import type { Running } from '../runtime/main.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Found } from './functions.ts';
 import { trialsOf } from './samples.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { updateManifests, type Departure } from '../manifests/installations.ts';
-import { chosenSettings } from '../manifests/settings.ts';
+import { updateManifests, type Departure } from '../install/manifests/installations.ts';
+import { chosenSettings } from '../install/manifests/settings.ts';
 import { loadFunction, ownFunctions, packageRoot } from './functions.ts';
 
 const usage = `usage: npm run manifests [-- [--check] [--out DIR [--set FUNCTION.NAME=VALUE]…] [FUNCTION-FOLDER…]]

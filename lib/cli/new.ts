@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { updateManifests } from '../manifests/installations.ts';
+import { updateManifests } from '../install/manifests/installations.ts';
 import { findFunctions, packageRoot } from './functions.ts';
 import { nameProblem, scaffold } from './scaffold.ts';
 

@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
 import { createTransport } from '../kube/transport.ts';
-import { createLog } from '../log.ts';
-import { standardSite } from '../manifests/manifest.ts';
-import { leave, type Left } from '../release/leave.ts';
+import { createLog } from '../base/log.ts';
+import { standardInstallation } from '../install/manifests/installation.ts';
+import { leave, type Left } from '../install/release/leave.ts';
 import { chosenCluster } from './cluster.ts';
 import { ownFunctions } from './functions.ts';
 
 const usage = `usage: kube-reflex release FUNCTION [--kubeconfig FILE] [--namespace NAMESPACE] [--dry-run]
   takes a function out of a cluster and restores what it changed there; may be repeated at any time
   --kubeconfig  default: as kubectl, that is KUBECONFIG, else ~/.kube/config, else the cluster of this pod
-  --namespace   where the function is installed (default: ${standardSite.namespace})
+  --namespace   where the function is installed (default: ${standardInstallation.namespace})
   --set         NAME=VALUE, a setting of the function that its workload does not show, or no longer; repeatable
   --patience    seconds to wait for rollouts and pods that end (default: 180)
   --dry-run     only tells what it would do
@@ -20,7 +20,7 @@ async function main(): Promise<number> {
     allowPositionals: true,
     options: {
       kubeconfig: { type: 'string' },
-      namespace: { type: 'string', default: standardSite.namespace },
+      namespace: { type: 'string', default: standardInstallation.namespace },
       set: { type: 'string', multiple: true, default: [] },
       patience: { type: 'string', default: '180' },
       'dry-run': { type: 'boolean', default: false },

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import { parseConfig, type Environment } from '../function/config.ts';
-import type { Definition } from '../function/define.ts';
-import { webhookConfigurations } from '../manifests/webhook.ts';
-import { standardSite } from '../manifests/manifest.ts';
+import type { Definition } from '../function/definition.ts';
+import { webhookConfigurations } from '../install/manifests/webhook.ts';
+import { standardInstallation } from '../install/manifests/installation.ts';
 import {
   customResourceDefinitions,
   groupVersion,
   mutatingWebhooks,
   namespaces,
   validatingWebhooks,
-} from '../kube/resource.ts';
-import type { KubeObject } from '../kube/wire.ts';
-import { pause } from '../pause.ts';
+} from '../kube/model/resource.ts';
+import type { KubeObject } from '../kube/model/wire.ts';
+import { pause } from '../base/pause.ts';
 import type { InternalApi } from '../sandbox/internal.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Found } from './functions.ts';
@@ -34,7 +34,7 @@ export async function fillSandbox(sandbox: Sandbox | undefined, options: WorldOp
   }
   const { api } = sandbox;
   const { namespace, definitions, settings, ca, webhooks } = options;
-  const site = { ...standardSite, namespace };
+  const site = { ...standardInstallation, namespace };
   if (api.get(namespaces, namespace) === undefined) {
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   }

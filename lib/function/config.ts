@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import * as z from 'zod/mini';
 import { $ZodDefault, $ZodOptional } from 'zod/v4/core';
-import { quote } from '../quote.ts';
+import { quote } from '../base/quote.ts';
 import { parseDuration } from '../time/duration.ts';
 
 /**

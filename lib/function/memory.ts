@@ -1,4 +1,4 @@
-import type { Context } from './define.ts';
+import type { Context } from './definition.ts';
 
 /**
  * A value that each running instance of a function has for itself, made at first use. It dies with the process, so it may

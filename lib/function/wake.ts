@@ -1,5 +1,5 @@
-import { groupVersion } from '../kube/resource.ts';
-import type { Subject, Trigger, Wake, Watch } from './define.ts';
+import { groupVersion } from '../kube/model/resource.ts';
+import type { Subject, Trigger, Wake, Watch } from './triggers.ts';
 
 /** Why a handler has to run: a tick, or an event with or without an object. */
 export interface Reason {

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Admission, Context, Verdict } from '../function/define.ts';
-import { asFailure, Failure } from '../function/failure.ts';
-import type { AdmissionRequest, AdmissionResponse } from '../review/review.ts';
-import { monotonicMs } from '../monotonic.ts';
-import { withinTime } from '../time-limit.ts';
+import type { Admission, Verdict } from '../function/admission.ts';
+import type { Context } from '../function/definition.ts';
+import { asFailure, Failure } from '../base/failure.ts';
+import type { AdmissionRequest, AdmissionResponse } from '../kube/model/review.ts';
+import { monotonicMs } from '../base/monotonic.ts';
+import { withinTime } from '../base/time-limit.ts';
 import { sendFailure, sendText } from './answer.ts';
 import { parseJson, TooLarge, type BodyReader } from './body.ts';
 import type { Answerer } from './front.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { handling, type Failure } from '../function/failure.ts';
+import { handling, type Failure } from '../base/failure.ts';
 
 /** Nothing to say: the only success that neither a broker nor a kept connection stumbles over. */
 export function sendNothing(response: ServerResponse): void {

@@ -1,4 +1,4 @@
-import { Failure } from '../function/failure.ts';
+import { Failure } from '../base/failure.ts';
 
 /** The attributes of an event as they arrived. */
 export type Attributes = Readonly<Record<string, unknown>>;

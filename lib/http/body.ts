@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Failure } from '../function/failure.ts';
-import { joined } from '../whole-body.ts';
+import { Failure } from '../base/failure.ts';
+import { joined } from '../base/whole-body.ts';
 
 /** A body beyond the limit. Events answer 400 to it, since a source would retry 413; admission answers 413. */
 export class TooLarge extends Failure {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { CloudEvent } from 'cloudevents';
-import { Failure } from '../function/failure.ts';
+import { Failure } from '../base/failure.ts';
 import { assertAttributes, type Attributes } from './attributes.ts';
 import { parseJson } from './body.ts';
 

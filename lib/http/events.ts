@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CloudEvent } from 'cloudevents';
-import type { Subject } from '../function/define.ts';
-import { Failure } from '../function/failure.ts';
-import type { KubeObject } from '../kube/wire.ts';
+import type { Subject } from '../function/triggers.ts';
+import { Failure } from '../base/failure.ts';
+import type { KubeObject } from '../kube/model/wire.ts';
 
 /** What an event means to a function, whoever sent it. */
 export type Signal =

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asFailure, Failure, handling } from '../function/failure.ts';
+import { asFailure, Failure, handling } from '../base/failure.ts';
 import { sendFailure, sendNothing, sendText } from './answer.ts';
 import type { BodyReader } from './body.ts';
 import { decodeEvents } from './cloud-event.ts';

@@ -1,6 +1,6 @@
 import express, { type Express, type Request, type Response } from 'express';
-import type { Context, Reply, Route } from '../function/define.ts';
-import { asFailure, type Failure } from '../function/failure.ts';
+import type { Context, Reply, Route } from '../function/definition.ts';
+import { asFailure, type Failure } from '../base/failure.ts';
 import { sendFailure, sendJson, sendText } from './answer.ts';
 import { parseJson, type BodyReader } from './body.ts';
 

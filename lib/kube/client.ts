@@ -1,14 +1,14 @@
-import type { Plan } from '../function/plan.ts';
-import { monotonicMs } from '../monotonic.ts';
-import { pause } from '../pause.ts';
+import type { Plan } from './model/plan.ts';
+import { monotonicMs } from '../base/monotonic.ts';
+import { pause } from '../base/pause.ts';
 import { pathOf } from './path.ts';
 import { isMissingObject, parseAnswer, Refusal, refusalOf } from './refusal.ts';
-import { apiVersion, type Resource } from './resource.ts';
+import { apiVersion, type Resource } from './model/resource.ts';
 import { createServerClock, type ServerClock } from './server-clock.ts';
 import type { Fields } from './skim.ts';
 import { runSteps, type Outcome, type Writer } from './run.ts';
 import type { Answer, Request, Transport } from './transport.ts';
-import type { KubeObject, Metadata } from './wire.ts';
+import type { KubeObject, Metadata } from './model/wire.ts';
 
 /** What a function sees of the cluster: plain JSON in and out, so fields that no model knows survive. */
 export interface Kube {

@@ -1,4 +1,4 @@
-import type { Resource } from './resource.ts';
+import type { Resource } from './model/resource.ts';
 
 export interface Place {
   readonly namespace?: string | undefined;

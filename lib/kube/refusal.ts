@@ -1,7 +1,7 @@
-import { Failure, type FailureKind } from '../function/failure.ts';
+import { Failure, type FailureKind } from '../base/failure.ts';
 import { skim, type Fields } from './skim.ts';
 import type { Answer } from './transport.ts';
-import type { Status } from './wire.ts';
+import type { Status } from './model/wire.ts';
 
 /** The API server said no. */
 export class Refusal extends Failure {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import { Failure } from '../function/failure.ts';
-import type { EventStep, Plan, Step } from '../function/plan.ts';
+import { Failure } from '../base/failure.ts';
+import type { EventStep, Plan, Step } from './model/plan.ts';
 import type { Caller } from './client.ts';
 import { pathOf } from './path.ts';
 import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
-import { apiVersion, events, pods, type Resource } from './resource.ts';
+import { apiVersion, events, pods, type Resource } from './model/resource.ts';
 import type { Answer, Request } from './transport.ts';
-import type { KubeObject } from './wire.ts';
+import type { KubeObject } from './model/wire.ts';
 
 /** Who writes, and how. */
 export interface Writer {

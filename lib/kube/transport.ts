@@ -1,8 +1,8 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import { Failure } from '../function/failure.ts';
-import { monotonicMs } from '../monotonic.ts';
-import { wholeBody } from '../whole-body.ts';
+import { Failure } from '../base/failure.ts';
+import { monotonicMs } from '../base/monotonic.ts';
+import { wholeBody } from '../base/whole-body.ts';
 import type { Access, Reach } from './access.ts';
 
 /** One HTTP request to the API server. */

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { Failure } from '../function/failure.ts';
+import { Failure } from '../base/failure.ts';
 import { pathOf } from './path.ts';
 import { Refusal, refusalOf } from './refusal.ts';
-import type { Resource } from './resource.ts';
+import type { Resource } from './model/resource.ts';
 import { collect, type Transport } from './transport.ts';
-import type { KubeObject, Status } from './wire.ts';
+import type { KubeObject, Status } from './model/wire.ts';
 
 export interface WatchOptions {
   readonly transport: Transport;

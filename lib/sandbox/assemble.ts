@@ -1,4 +1,4 @@
-import { createWebhookClient } from '../review/call.ts';
+import { createWebhookClient } from '../webhook-client/call.ts';
 import { createWebhookAdmission } from './admission/admission.ts';
 import { admitPod } from './admission/admission-pods.ts';
 import type { Admission } from './admission/attributes.ts';

@@ -1,5 +1,5 @@
-import { matchesLabelSelector } from '../kube/selector.ts';
-import type { KubeObject } from '../kube/wire.ts';
+import { matchesLabelSelector } from '../kube/model/selector.ts';
+import type { KubeObject } from '../kube/model/wire.ts';
 import { admin } from './access/authenticate.ts';
 import type { Cluster } from './cluster.ts';
 import { create } from './write/create.ts';

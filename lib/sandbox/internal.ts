@@ -1,5 +1,5 @@
-import type { LabelSelector } from '../kube/selector.ts';
-import type { KubeObject } from '../kube/wire.ts';
+import type { LabelSelector } from '../kube/model/selector.ts';
+import type { KubeObject } from '../kube/model/wire.ts';
 
 /** Which kind of object is meant; a `Resource` of lib/kube fits. */
 export interface KindRef {

@@ -1,4 +1,4 @@
-import type { Status } from '../kube/wire.ts';
+import type { Status } from '../kube/model/wire.ts';
 
 export interface Cause {
   readonly reason: string;

@@ -1,5 +1,5 @@
 import type { Message } from './event.ts';
-import { backoffMs, type Growth, type Pause } from './pause.ts';
+import { backoffMs, type Growth, type Pause } from '../base/backoff.ts';
 import { createQueue, type QueueOptions } from './queue.ts';
 import type { Reception, Sink } from './sink.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CloudEvent, HTTP } from 'cloudevents';
-import type { KubeObject } from '../kube/wire.ts';
+import type { KubeObject } from '../kube/model/wire.ts';
 import { changeEvent, tickEvent, type ChangedObject, type Mode } from './event.ts';
 
 const stamp = { id: '7a0d8e62-4f0e-4b4f-8b89-3a1d9ad0c1b1', time: new Date('2026-03-01T10:00:00.123Z') };

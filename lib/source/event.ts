@@ -1,7 +1,7 @@
 import { CloudEvent, HTTP } from 'cloudevents';
-import type { Watch } from '../function/define.ts';
-import { guessedPlural } from '../kube/resource.ts';
-import type { KubeObject } from '../kube/wire.ts';
+import type { Watch } from '../function/triggers.ts';
+import { guessedPlural } from '../kube/model/resource.ts';
+import type { KubeObject } from '../kube/model/wire.ts';
 
 export type Change = 'add' | 'update' | 'delete';
 export type Mode = Watch['mode'];

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import { Failure } from '../function/failure.ts';
+import { Failure } from '../base/failure.ts';
 import { createKube } from '../kube/client.ts';
 import { Refusal } from '../kube/refusal.ts';
-import { apiVersion, type Resource } from '../kube/resource.ts';
+import { apiVersion, type Resource } from '../kube/model/resource.ts';
 import type { Transport } from '../kube/transport.ts';
 import { watch, type WatchEvent } from '../kube/watch.ts';
-import type { KubeObject } from '../kube/wire.ts';
+import type { KubeObject } from '../kube/model/wire.ts';
 import type { Change, ChangedObject } from './event.ts';
-import { backoffMs, type Growth, type Pause } from './pause.ts';
+import { backoffMs, type Growth, type Pause } from '../base/backoff.ts';
 
 /** What one watch looks at. */
 export interface View {

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { Transport } from '../kube/transport.ts';
 import { grow, wishOf, type Failed, type Outlet, type Sent, type Subscription, type Trunk } from './branch.ts';
 import type { Pacing } from './deliver.ts';
-import { pause } from '../pause.ts';
-import type { Growth } from './pause.ts';
+import { pause } from '../base/pause.ts';
+import type { Growth } from '../base/backoff.ts';
 import { reflect, type View } from './reflect.ts';
 import { identityOf } from './view.ts';
 

@@ -1,6 +1,6 @@
 import type { Cron } from '../time/cron.ts';
 import { nextTime } from './cron.ts';
-import type { Pause } from './pause.ts';
+import type { Pause } from '../base/backoff.ts';
 
 export interface TickOptions {
   readonly cron: Cron;

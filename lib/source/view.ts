@@ -1,6 +1,6 @@
-import type { Watch } from '../function/define.ts';
-import { apiVersion } from '../kube/resource.ts';
-import { formatSelector, requirements } from '../kube/selector.ts';
+import type { Watch } from '../function/triggers.ts';
+import { apiVersion } from '../kube/model/resource.ts';
+import { formatSelector, requirements } from '../kube/model/selector.ts';
 import type { Mode } from './event.ts';
 import type { View } from './reflect.ts';
 

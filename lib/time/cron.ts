@@ -1,4 +1,4 @@
-import { quote } from '../quote.ts';
+import { quote } from '../base/quote.ts';
 
 /** A five-field schedule on the wall clock: on which days it fires, and at which minutes of those. */
 export interface Cron {

@@ -1,4 +1,4 @@
-import { quote } from '../quote.ts';
+import { quote } from '../base/quote.ts';
 
 const units: Readonly<Record<string, number>> = {
   ns: 1e-6,

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import type { ConfigSchema } from '../function/config.ts';
-import type { Context, Definition, Handler, Kept, Loop, Site, Tick, Watch } from '../function/define.ts';
-import { secrets } from '../kube/resource.ts';
+import type { Context, Definition, Kept, Loop } from '../function/definition.ts';
+import type { Handler, Tick, Watch } from '../function/triggers.ts';
+import type { Site } from '../function/names.ts';
+import { secrets } from '../kube/model/resource.ts';
 import type { Keeper } from './keeper.ts';
 import { phaseAnnotation } from './marks.ts';
 import { modeOf } from './mode.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../function/define.ts';
-import { secrets, type Secret } from '../kube/resource.ts';
+import type { Context } from '../function/definition.ts';
+import { secrets, type Secret } from '../kube/model/resource.ts';
 import type { KeyPair } from './certificate.ts';
 import { readKeyPair } from './files.ts';
 import { firstSecret, type Place } from './self-secret.ts';

@@ -1,4 +1,4 @@
-import type { Permission } from '../function/define.ts';
+import type { Permission } from '../function/permissions.ts';
 import type { TlsMode } from './settings.ts';
 import type { Target } from './webhooks.ts';
 

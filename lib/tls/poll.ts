@@ -1,4 +1,4 @@
-import { asFailure } from '../function/failure.ts';
+import { asFailure } from '../base/failure.ts';
 import { digestOf, examine, Unfit, type Generation, type KeyPair } from './certificate.ts';
 import { configurationsOf, loadPair, type Keeper } from './keeper.ts';
 import { measuresOf } from './measures.ts';

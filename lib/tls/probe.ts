@@ -1,6 +1,6 @@
 import { connect } from 'node:tls';
 import type { Kube } from '../kube/client.ts';
-import { endpointSlices } from '../kube/resource.ts';
+import { endpointSlices } from '../kube/model/resource.ts';
 
 export interface Address {
   readonly host: string;

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { asFailure } from '../function/failure.ts';
+import { asFailure } from '../base/failure.ts';
 import { fingerprint } from './certificate.ts';
 import type { Found, Keeper } from './keeper.ts';
 import { measuresOf } from './measures.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Operation } from 'fast-json-patch';
-import { pointer, unchanged, type CreateStep, type PatchStep } from '../function/plan.ts';
-import { secrets, type Secret } from '../kube/resource.ts';
-import { issueAuthority, issueLeaf, type Issued } from '../x509.ts';
+import { pointer, unchanged, type CreateStep, type PatchStep } from '../kube/model/plan.ts';
+import { secrets, type Secret } from '../kube/model/resource.ts';
+import { issueAuthority, issueLeaf, type Issued } from '../base/x509.ts';
 import { phaseAnnotation, sinceAnnotation } from './marks.ts';
 import type { Move } from './self-move.ts';
 import type { Phase, SelfState, Signer } from './self-state.ts';

@@ -1,5 +1,5 @@
 import { createPrivateKey, type X509Certificate } from 'node:crypto';
-import type { Secret } from '../kube/resource.ts';
+import type { Secret } from '../kube/model/resource.ts';
 import { certificatesIn, examine, isValidAt, Unfit, type Generation, type KeyPair } from './certificate.ts';
 import { phaseAnnotation, sinceAnnotation } from './marks.ts';
 

@@ -1,4 +1,4 @@
-import type { Context } from '../function/define.ts';
+import type { Context } from '../function/definition.ts';
 import { perInstance } from '../function/memory.ts';
 import { isValidAt, type Generation } from './certificate.ts';
 import { modeOf } from './mode.ts';

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Secret } from '../kube/resource.ts';
+import type { Secret } from '../kube/model/resource.ts';
 import { examine, fingerprint, sameCertificate, type Generation } from './certificate.ts';
 import { configurationsOf, loadPair, ownSecret, placeOf, type Found, type Keeper } from './keeper.ts';
 import { measuresOf } from './measures.ts';

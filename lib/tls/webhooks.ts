@@ -1,15 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Operation } from 'fast-json-patch';
-import type { Admission } from '../function/define.ts';
-import { pointer, unchanged, type PatchStep } from '../function/plan.ts';
+import type { Admission } from '../function/admission.ts';
+import { pointer, unchanged, type PatchStep } from '../kube/model/plan.ts';
 import {
   mutatingWebhooks,
   validatingWebhooks,
   type MutatingWebhookConfiguration,
   type Resource,
   type ValidatingWebhookConfiguration,
-} from '../kube/resource.ts';
-import { clusterName } from '../manifests/manifest.ts';
+} from '../kube/model/resource.ts';
+import { clusterName } from '../function/names.ts';
 import { decodeBundle, encodeBundle, mergedBundle, type BundleWish, type Record } from './bundle.ts';
 import { fingerprint, sameCertificate } from './certificate.ts';
 

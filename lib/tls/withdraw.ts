@@ -1,5 +1,5 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer, unchanged, type DeleteStep, type PatchStep } from '../function/plan.ts';
+import { pointer, unchanged, type DeleteStep, type PatchStep } from '../kube/model/plan.ts';
 import { annotationOf, ownEntries, type Configuration, type Owner, type Target } from './webhooks.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { Failure } from '../function/failure.ts';
+import { Failure } from '../base/failure.ts';
 
 export interface Limits {
   /** How many runs may be under way at once. */

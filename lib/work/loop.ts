@@ -1,4 +1,4 @@
-import { pause } from '../pause.ts';
+import { pause } from '../base/pause.ts';
 
 export interface LoopOptions {
   readonly everyMs: number;

@@ -1,5 +1,5 @@
-import { memoryOf, standardYoungMb } from '../../lib/manifests/container.ts';
-import { reviewPath, startShipped, type ShippedWebhook } from '../node-affinity-mutate/shipped.ts';
+import { memoryOf, standardYoungMb } from '../../lib/install/manifests/container.ts';
+import { reviewPath, startShipped, type ShippedWebhook } from '../../functions/node-affinity-mutate/test/shipped.ts';
 import { median, ratio, type Figure } from './measure/figure.ts';
 import { pace, type Pace } from './measure/pace.ts';
 import { benchProgram, start, type Started } from './measure/program.ts';

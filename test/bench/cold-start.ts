@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import https from 'node:https';
 import { join } from 'node:path';
-import { send } from '../http.ts';
+import { send } from '../support/http.ts';
 import { median, ratio, type Figure } from './measure/figure.ts';
 import { expectStatus, foreignEvent, ingressEvent } from './measure/load.ts';
 import { benchProgram, start, type Program } from './measure/program.ts';

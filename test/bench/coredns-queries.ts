@@ -1,11 +1,17 @@
 import { renderRules, type RenderMode } from '../../functions/coredns-sync/render/render.ts';
 import type { Rule } from '../../functions/coredns-sync/rule.ts';
-import { rootBlock } from '../real/dns/corefile.ts';
-import { loadDns, type Load } from '../real/dns/load.ts';
-import { published } from '../real/dns/publish.ts';
-import { key, rendered } from '../real/dns/render.ts';
-import { openDnsSite, type CoreDns, type DnsSite, type Place, type VolumeFiles } from '../real/dns/site.ts';
-import { addresses, ingress } from '../real/dns/world.ts';
+import { rootBlock } from '../../functions/coredns-sync/test/real/dns/corefile.ts';
+import { loadDns, type Load } from '../../functions/coredns-sync/test/real/dns/load.ts';
+import { published } from '../../functions/coredns-sync/test/real/dns/publish.ts';
+import { key, rendered } from '../../functions/coredns-sync/test/real/dns/render.ts';
+import {
+  openDnsSite,
+  type CoreDns,
+  type DnsSite,
+  type Place,
+  type VolumeFiles,
+} from '../../functions/coredns-sync/test/real/dns/site.ts';
+import { addresses, ingress } from '../../functions/coredns-sync/test/real/dns/world.ts';
 import { median, ratio, type Bar, type Figure } from './measure/figure.ts';
 import { inTurns } from './measure/turns.ts';
 

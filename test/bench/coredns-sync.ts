@@ -1,9 +1,9 @@
 import { coreConfigMap, coreDeployment, corefile } from '../../functions/coredns-sync/sandbox/coredns.ts';
-import { configMaps, deployments, ingresses, namespaces, type Deployment } from '../../lib/kube/resource.ts';
+import { configMaps, deployments, ingresses, namespaces, type Deployment } from '../../lib/kube/model/resource.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { startShipped, type Shipped } from '../coredns-sync/shipped.ts';
-import { ingressOf } from '../coredns-sync/world.ts';
-import { binaryEvent, send } from '../http.ts';
+import { startShipped, type Shipped } from '../../functions/coredns-sync/test/shipped.ts';
+import { ingressOf } from '../../functions/coredns-sync/test/world.ts';
+import { binaryEvent, send } from '../support/http.ts';
 import { median, type Bar, type Figure } from './measure/figure.ts';
 
 export const about = 'coredns-sync with 1,000 and 20,000 Ingresses: what one more Ingress costs, and a full pass';

@@ -1,7 +1,7 @@
 import { changeFreezes } from '../../functions/freeze-check/policy.ts';
-import { apiVersion } from '../../lib/kube/resource.ts';
-import { freeze } from '../freeze-check/objects.ts';
-import { send } from '../http.ts';
+import { apiVersion } from '../../lib/kube/model/resource.ts';
+import { freeze } from '../../functions/freeze-check/test/objects.ts';
+import { send } from '../support/http.ts';
 import { median, ratio, type Figure } from './measure/figure.ts';
 import { host, openPlace, passMinutes, path, rollout, setPolicies, until, type Place } from './measure/freeze-place.ts';
 import { missing, pace, type Pace } from './measure/pace.ts';

@@ -1,4 +1,4 @@
-import type { Sent } from '../http.ts';
+import type { Sent } from '../support/http.ts';
 import { median, ratio, type Figure } from './measure/figure.ts';
 import { flood, foreignEvent, ingressEvent } from './measure/load.ts';
 import { benchProgram, start, type Program, type Started } from './measure/program.ts';

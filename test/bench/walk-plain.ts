@@ -1,4 +1,4 @@
-import { walkPlain } from '../real/walk.ts';
+import { walkPlain } from '../real/platform/walk.ts';
 import type { Figure } from './measure/figure.ts';
 
 export const about =

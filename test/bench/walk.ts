@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { findFunctions } from '../../lib/cli/functions.ts';
-import { monotonicMs } from '../../lib/monotonic.ts';
+import { monotonicMs } from '../../lib/base/monotonic.ts';
 import type { Figure } from './measure/figure.ts';
 
 export const about = 'the first minutes of a fresh reader: clone, npm ci, npm start, until every function has reacted';

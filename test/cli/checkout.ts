@@ -18,7 +18,7 @@ export async function borrowCheckout(): Promise<{ readonly root: string; readonl
       testEnvironment: 'node',
       testMatch: ['<rootDir>/functions/**/*.test.ts'],
       extensionsToTreatAsEsm: ['.ts'],
-      transform: { '\\.ts$': resolve('test/transform.js') },
+      transform: { '\\.ts$': resolve('test/support/transform.js') },
     }),
   );
   return { root, discard: () => rm(root, { recursive: true }) };

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { binaryEvent, send, type Received, type Sent } from '../http.ts';
+import { binaryEvent, send, type Received, type Sent } from '../support/http.ts';
 
 interface Line {
   readonly msg: string;
@@ -15,7 +15,7 @@ let url: URL;
 const lines: Line[] = [];
 
 beforeAll(async () => {
-  child = spawn(process.execPath, ['lib/cli/dead-letters.ts'], {
+  child = spawn(process.execPath, ['lib/programs/dead-letters.ts'], {
     env: { PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findFunctions, type Found } from '../../lib/cli/functions.ts';
 import { intro, type Scene } from '../../lib/cli/intro.ts';
 import { trialsOf } from '../../lib/cli/samples.ts';
-import type { Running } from '../../lib/main.ts';
+import type { Running } from '../../lib/runtime/main.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 
 let sandbox: Sandbox;

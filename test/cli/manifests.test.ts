@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { findFunctions } from '../../lib/cli/functions.ts';
-import { updateManifests } from '../../lib/manifests/installations.ts';
-import type { Manifest } from '../../lib/manifests/manifest.ts';
+import { updateManifests } from '../../lib/install/manifests/installations.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import type { WrittenSubscription } from '../../lib/source/branch.ts';
 import { runNode, type Ended } from './command.ts';
 

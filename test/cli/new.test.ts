@@ -2,20 +2,20 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadFunction } from '../../lib/cli/functions.ts';
-import type { Definition } from '../../lib/function/define.ts';
+import type { Definition } from '../../lib/function/definition.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
-import { apiVersion as apiVersionOf, configMaps } from '../../lib/kube/resource.ts';
-import type { Running } from '../../lib/main.ts';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
+import { apiVersion as apiVersionOf, configMaps } from '../../lib/kube/model/resource.ts';
+import type { Running } from '../../lib/runtime/main.ts';
+import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { binaryEvent, send, startApp } from '../http.ts';
+import { binaryEvent, send, startApp } from '../support/http.ts';
 import { borrowCheckout } from './checkout.ts';
 import { runNode, type Ended } from './command.ts';
 
 const name = 'key-keeper';
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 const slow = 180_000;
 
 let root = '';

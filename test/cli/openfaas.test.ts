@@ -7,11 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import { createTransport } from '../../lib/kube/transport.ts';
-import { labelsOf, type Manifest } from '../../lib/manifests/manifest.ts';
+import { labelsOf } from '../../lib/function/names.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import type { WrittenSubscription } from '../../lib/source/branch.ts';
 import { startSource } from '../../lib/source/source.ts';
-import { openWorld, until, type World } from '../coredns-sync/world.ts';
-import { send } from '../http.ts';
+import { openWorld, until, type World } from '../../functions/coredns-sync/test/world.ts';
+import { send } from '../support/http.ts';
 
 interface StackFunction {
   readonly namespace: string;

@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
-import type { Permission, Watch } from '../../lib/function/define.ts';
-import { apiVersion, groupVersion } from '../../lib/kube/resource.ts';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { renderShared } from '../../lib/manifests/shared.ts';
-import { distinct, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import type { Permission } from '../../lib/function/permissions.ts';
+import type { Watch } from '../../lib/function/triggers.ts';
+import { apiVersion, groupVersion } from '../../lib/kube/model/resource.ts';
+import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
+import { renderShared } from '../../lib/install/manifests/shared.ts';
+import { distinct, standardInstallation } from '../../lib/install/manifests/installation.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { ApiError } from '../../lib/sandbox/status.ts';
-import { ProcessSettings } from '../../lib/settings.ts';
+import { ProcessSettings } from '../../lib/function/settings.ts';
 import { changeEvent, tickEvent } from '../../lib/source/event.ts';
 import { admissionsOf, functionsUnderTest } from '../contract/functions.ts';
 
@@ -33,7 +35,7 @@ interface SourceSpec {
   readonly ceOverrides: { readonly extensions: Attributes };
 }
 
-const own = standardSite.namespace;
+const own = standardInstallation.namespace;
 
 describe.each(await functionsUnderTest())('the manifests of $name', (definition) => {
   const { name, on, tick, permissions } = definition;
@@ -43,7 +45,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
   const config = parseConfig(definition.config, exampleEnvironment(definition.config));
 
   it('bring each event that it waits for to it exactly once', () => {
-    const watches = (on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
+    const watches = (on?.(config, standardInstallation) ?? []).filter((trigger) => 'resource' in trigger);
     const ticks = tick === undefined ? [] : [{ ...tickOf(name), fnsource: name }];
     const events = [...watches.flatMap(changesOf).flatMap(sentBySources), ...ticks];
     const triggers = manifests.filter(({ kind }) => kind === 'Trigger').map(filtersOf);
@@ -63,7 +65,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
   }
 
   it('keep the events of other functions away from it', () => {
-    const watches = (on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
+    const watches = (on?.(config, standardInstallation) ?? []).filter((trigger) => 'resource' in trigger);
     const triggers = manifests.filter(({ kind }) => kind === 'Trigger').map(filtersOf);
 
     for (const event of [...watches.flatMap(changesOf), tickOf('another')]) {
@@ -73,7 +75,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
   });
 
   it('grant each workload the permissions that it asks for and no others', () => {
-    const asked = permissions?.(config, standardSite) ?? [];
+    const asked = permissions?.(config, standardInstallation) ?? [];
 
     expect(rightsOf(name, manifests)).toEqual(
       new Set(asked.filter(({ role }) => role !== 'admission').flatMap(rightsAskedBy)),
@@ -84,7 +86,7 @@ describe.each(await functionsUnderTest())('the manifests of $name', (definition)
   });
 
   it('let its sources read what it watches', () => {
-    const watches = (on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
+    const watches = (on?.(config, standardInstallation) ?? []).filter((trigger) => 'resource' in trigger);
     const readable = watches.flatMap(({ resource, scope }) =>
       rightsAskedBy({
         groups: [resource.group],

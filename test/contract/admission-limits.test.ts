@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import https from 'node:https';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Admission } from '../../lib/function/define.ts';
-import type { Running } from '../../lib/main.ts';
+import type { Admission } from '../../lib/function/admission.ts';
+import type { Running } from '../../lib/runtime/main.ts';
 import { createCertificates, type Certificates } from '../../lib/sandbox/requests/certificates.ts';
 import hostCensus from '../functions/host-census/index.ts';
-import { noCluster, send, startApp, type Received, type Sent } from '../http.ts';
+import { noCluster, send, startApp, type Received, type Sent } from '../support/http.ts';
 
 const json = { 'content-type': 'application/json' };
 const mebibyte = 2 ** 20;

@@ -1,10 +1,10 @@
 import https from 'node:https';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Admission, Verdict } from '../../lib/function/define.ts';
-import type { Running } from '../../lib/main.ts';
+import type { Admission, Verdict } from '../../lib/function/admission.ts';
+import type { Running } from '../../lib/runtime/main.ts';
 import { createCertificates, type Certificates } from '../../lib/sandbox/requests/certificates.ts';
 import hostCensus from '../functions/host-census/index.ts';
-import { noCluster, startApp } from '../http.ts';
+import { noCluster, startApp } from '../support/http.ts';
 
 const json = { 'content-type': 'application/json' };
 let certificates: Certificates;

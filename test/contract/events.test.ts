@@ -1,9 +1,9 @@
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
-import type { Running } from '../../lib/main.ts';
+import type { Running } from '../../lib/runtime/main.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { binaryEvent, send, startApp, structuredEvent, type Sent } from '../http.ts';
+import { binaryEvent, send, startApp, structuredEvent, type Sent } from '../support/http.ts';
 import { environmentOf, functionsUnderTest, watchesOf } from './functions.ts';
 import { batch, changeEvent, cloudEventsJson, json, structured, tick, without, withoutData } from './sent.ts';
 

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import type { Definition, Handler } from '../../lib/function/define.ts';
-import { Failure, handling, type FailureKind } from '../../lib/function/failure.ts';
-import type { Running } from '../../lib/main.ts';
-import { binaryEvent, noCluster, send, startApp, structuredEvent, type Received } from '../http.ts';
+import type { Definition } from '../../lib/function/definition.ts';
+import type { Handler } from '../../lib/function/triggers.ts';
+import { Failure, handling, type FailureKind } from '../../lib/base/failure.ts';
+import type { Running } from '../../lib/runtime/main.ts';
+import { binaryEvent, noCluster, send, startApp, structuredEvent, type Received } from '../support/http.ts';
 import { environmentOf, functionsUnderTest } from './functions.ts';
 import { batch, tick } from './sent.ts';
 

@@ -1,7 +1,9 @@
 import { findFunctions, type Found } from '../../lib/cli/functions.ts';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
-import type { Admission, Definition, Watch } from '../../lib/function/define.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
+import type { Admission } from '../../lib/function/admission.ts';
+import type { Definition } from '../../lib/function/definition.ts';
+import type { Watch } from '../../lib/function/triggers.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 
 /** Every function of the product and the sample function, each with its folder. */
 export async function foldersUnderTest(): Promise<readonly Found[]> {
@@ -19,10 +21,10 @@ export function environmentOf(definition: Definition): Record<string, string> {
 
 export function watchesOf(definition: Definition): readonly Watch[] {
   const config = parseConfig(definition.config, environmentOf(definition));
-  return (definition.on?.(config, standardSite) ?? []).filter((trigger) => 'resource' in trigger);
+  return (definition.on?.(config, standardInstallation) ?? []).filter((trigger) => 'resource' in trigger);
 }
 
 export function admissionsOf(definition: Definition): readonly Admission[] {
   const config = parseConfig(definition.config, environmentOf(definition));
-  return definition.admit?.(config, standardSite) ?? [];
+  return definition.admit?.(config, standardInstallation) ?? [];
 }

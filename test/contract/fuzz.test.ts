@@ -2,9 +2,9 @@ import http from 'node:http';
 import https from 'node:https';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Definition } from '../../lib/function/define.ts';
+import type { Definition } from '../../lib/function/definition.ts';
 import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
-import { noCluster, send, startApp, type Sent } from '../http.ts';
+import { noCluster, send, startApp, type Sent } from '../support/http.ts';
 import { admissionsOf, environmentOf, functionsUnderTest } from './functions.ts';
 
 const definitions = await functionsUnderTest();

@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Watch } from '../../lib/function/define.ts';
+import type { Watch } from '../../lib/function/triggers.ts';
 import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
 import type { Call } from '../../lib/kube/client.ts';
-import { apiVersion, groupVersion, namespaces } from '../../lib/kube/resource.ts';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { partName, standardSite, type Part } from '../../lib/manifests/manifest.ts';
-import { renderShared } from '../../lib/manifests/shared.ts';
-import { areShared, shared } from '../../lib/manifests/sources.ts';
+import { apiVersion, groupVersion, namespaces } from '../../lib/kube/model/resource.ts';
+import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
+import { partName, type Part } from '../../lib/function/names.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import { renderShared } from '../../lib/install/manifests/shared.ts';
+import { areShared, shared } from '../../lib/install/manifests/sources.ts';
 import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { binaryEvent, send, startApp } from '../http.ts';
+import { binaryEvent, send, startApp } from '../support/http.ts';
 import { environmentOf, functionsUnderTest, watchesOf } from './functions.ts';
 
 const definitions = await functionsUnderTest();
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
 
 describe.each(definitions.map((definition) => [definition.name, definition] as const))(

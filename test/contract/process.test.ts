@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { binaryEvent, send } from '../http.ts';
-import { runToExit, startProcess } from '../process.ts';
+import { binaryEvent, send } from '../support/http.ts';
+import { runToExit, startProcess } from '../support/process.ts';
 import { environmentOf, foldersUnderTest } from './functions.ts';
 
 const senders = 16;

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Definition } from '../../lib/function/define.ts';
+import type { Definition } from '../../lib/function/definition.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import { startSandbox } from '../../lib/sandbox/sandbox.ts';
 import hostCensus from '../functions/host-census/index.ts';
-import { binaryEvent, noCluster, send, startApp, type AppOptions } from '../http.ts';
+import { binaryEvent, noCluster, send, startApp, type AppOptions } from '../support/http.ts';
 import { environmentOf, functionsUnderTest } from './functions.ts';
 import { tick } from './sent.ts';
 

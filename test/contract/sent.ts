@@ -1,6 +1,6 @@
-import type { Watch } from '../../lib/function/define.ts';
-import { apiVersion } from '../../lib/kube/resource.ts';
-import { binaryEvent, structuredEvent, type Event, type Sent } from '../http.ts';
+import type { Watch } from '../../lib/function/triggers.ts';
+import { apiVersion } from '../../lib/kube/model/resource.ts';
+import { binaryEvent, structuredEvent, type Event, type Sent } from '../support/http.ts';
 
 export const tick: Event = { type: 'dev.knative.sources.ping', data: {} };
 export const cloudEventsJson = { 'content-type': 'application/cloudevents+json' };

@@ -4,23 +4,23 @@ import { startCompanions } from '../../lib/cli/companion.ts';
 import { findFunctions, type Found } from '../../lib/cli/functions.ts';
 import { fillSandbox } from '../../lib/cli/sandbox-world.ts';
 import { samplesOf } from '../../lib/cli/samples.ts';
-import { questionsOf, type Question } from '../../lib/doctor/rights.ts';
+import { questionsOf, type Question } from '../../lib/runtime/doctor/rights.ts';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
-import type { Definition } from '../../lib/function/define.ts';
+import type { Definition } from '../../lib/function/definition.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
-import { deployments, groupVersion, type Deployment } from '../../lib/kube/resource.ts';
+import { deployments, groupVersion, type Deployment } from '../../lib/kube/model/resource.ts';
 import { createTransport } from '../../lib/kube/transport.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
-import { serve, type Running } from '../../lib/main.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
-import { subscriptionOf } from '../../lib/manifests/plain.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
+import { serve, type Running } from '../../lib/runtime/main.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import { subscriptionOf } from '../../lib/install/manifests/plain.ts';
 import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { startSource } from '../../lib/source/source.ts';
 import { until } from '../../lib/source/testing/until.ts';
-import { binaryEvent, send } from '../http.ts';
+import { binaryEvent, send } from '../support/http.ts';
 
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 const managers = 'kube-reflex.dev/';
 
 /** Every feature that writes is on. */
@@ -146,7 +146,7 @@ describe('all functions at work on one cluster', () => {
       sandbox.api.subscribe(kind, ({ object }) => note(kind.kind, object));
     }
     const subscriptions = definitions.map((definition) => ({
-      ...subscriptionOf(definition, standardSite, settings),
+      ...subscriptionOf(definition, standardInstallation, settings),
       sink: new URL(`/${definition.name}`, running.url),
     }));
     const transport = opened.adopt(createTransport(access), ({ close }) => close());

@@ -1,8 +1,8 @@
 import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 
 /** What the account of the function is in a cluster. */
 export function accountAccess({ kubeconfig }: Sandbox, name: string): Access {

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Deployment } from '../../lib/kube/resource.ts';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
-import { openfaas, gatewaySubscriptionOf } from '../../lib/manifests/openfaas.ts';
-import { plain, plainSource, subscribedSource } from '../../lib/manifests/plain.ts';
+import type { Deployment } from '../../lib/kube/model/resource.ts';
+import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
+import { openfaas, gatewaySubscriptionOf } from '../../lib/install/manifests/openfaas.ts';
+import { plain, plainSource, subscribedSource } from '../../lib/install/manifests/plain.ts';
 import definition from '../functions/host-census/index.ts';
 import { install } from './installation.ts';
 import { openCluster, type Cluster } from './patient.ts';
@@ -25,7 +26,7 @@ it('says that a function is not there, and how to install it', async () => {
 });
 
 describe('the doctor of a function on Kubernetes alone', () => {
-  const { manifests } = renderFunction(definition, standardSite, { platform: plain });
+  const { manifests } = renderFunction(definition, standardInstallation, { platform: plain });
 
   beforeEach(() => install(cluster, [...manifests, ...plainSource([definition])]));
 
@@ -43,7 +44,7 @@ describe('the doctor of a function on Kubernetes alone', () => {
 });
 
 describe('the doctor of a function whose source was edited by hand', () => {
-  const { manifests } = renderFunction(definition, standardSite, { platform: plain });
+  const { manifests } = renderFunction(definition, standardInstallation, { platform: plain });
   const shipped = plainSource([definition]);
 
   it.each([
@@ -68,7 +69,7 @@ describe('the doctor of a function whose source was edited by hand', () => {
 });
 
 describe('the doctor of a function with wrong settings', () => {
-  const { manifests } = renderFunction(definition, standardSite, { platform: plain });
+  const { manifests } = renderFunction(definition, standardInstallation, { platform: plain });
 
   it('names each of them, and says where to mend it', async () => {
     await install(cluster, [...manifests, ...plainSource([definition])]);
@@ -87,9 +88,9 @@ describe('the doctor of a function with wrong settings', () => {
 });
 
 describe('the doctor of a function on OpenFaaS', () => {
-  const { manifests } = renderFunction(definition, standardSite, { platform: openfaas });
-  const source = subscribedSource([gatewaySubscriptionOf(definition, standardSite)], standardSite);
-  const made = workloadOf(renderFunction(definition, standardSite, { platform: plain }).manifests);
+  const { manifests } = renderFunction(definition, standardInstallation, { platform: openfaas });
+  const source = subscribedSource([gatewaySubscriptionOf(definition, standardInstallation)], standardInstallation);
+  const made = workloadOf(renderFunction(definition, standardInstallation, { platform: plain }).manifests);
 
   beforeEach(async () => {
     const labels = { faas_function: definition.name };

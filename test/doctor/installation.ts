@@ -1,8 +1,14 @@
-import { customResourceDefinitions, groupVersion, guessedPlural, type Resource } from '../../lib/kube/resource.ts';
-import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
-import { issueAuthority, issueLeaf } from '../../lib/x509.ts';
+import {
+  customResourceDefinitions,
+  groupVersion,
+  guessedPlural,
+  type Resource,
+} from '../../lib/kube/model/resource.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
+import { issueAuthority, issueLeaf } from '../../lib/base/x509.ts';
 
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 
 /** Where an installation goes. */
 interface Ground {

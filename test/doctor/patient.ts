@@ -1,16 +1,17 @@
 import { pino } from 'pino';
-import { examineFunction } from '../../lib/doctor/examine.ts';
-import type { Finding } from '../../lib/doctor/finding.ts';
+import { examineFunction } from '../../lib/install/doctor/examine.ts';
+import type { Finding } from '../../lib/runtime/doctor/finding.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import { createKube, type Kube } from '../../lib/kube/client.ts';
 import { createTransport, type Answer, type Request, type Transport } from '../../lib/kube/transport.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
-import { standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import definition from '../functions/host-census/index.ts';
 import { resourceOf } from './installation.ts';
 
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 
 /** A cluster with an installation of the sample function, to be spoilt and looked at. */
 export interface Cluster extends AsyncDisposable {

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../lib/doctor/finding.ts';
-import type { Definition } from '../../lib/function/define.ts';
+import type { Finding } from '../../lib/runtime/doctor/finding.ts';
+import type { Definition } from '../../lib/function/definition.ts';
 import type { Call } from '../../lib/kube/client.ts';
-import { endpointSlices, groupVersion, namespaces } from '../../lib/kube/resource.ts';
-import type { Running } from '../../lib/main.ts';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
+import { endpointSlices, groupVersion, namespaces } from '../../lib/kube/model/resource.ts';
+import type { Running } from '../../lib/runtime/main.ts';
+import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { environmentOf, functionsUnderTest } from '../contract/functions.ts';
-import { binaryEvent, send, startApp } from '../http.ts';
+import { binaryEvent, send, startApp } from '../support/http.ts';
 import { accountAccess } from './account.ts';
 
 const definitions = await functionsUnderTest();
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
 const bindings = { group: 'rbac.authorization.k8s.io', plural: 'clusterrolebindings' };
 

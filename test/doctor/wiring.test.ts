@@ -2,18 +2,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { isHealthy } from '../../lib/doctor/finding.ts';
+import { isHealthy } from '../../lib/runtime/doctor/finding.ts';
 import { createTransport } from '../../lib/kube/transport.ts';
-import { knative, renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { labelsOf, standardSite, type Manifest } from '../../lib/manifests/manifest.ts';
-import { renderShared } from '../../lib/manifests/shared.ts';
+import { knative, renderFunction } from '../../lib/install/manifests/function-manifests.ts';
+import { labelsOf } from '../../lib/function/names.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
+import { renderShared } from '../../lib/install/manifests/shared.ts';
 import definition from '../functions/host-census/index.ts';
 import { behind, certificates, certify, install, standIns, withCondition } from './installation.ts';
 import { openCluster, type Cluster } from './patient.ts';
 
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 const shared = renderShared([definition]);
-const manifests = [...renderFunction(definition, standardSite, { platform: knative }).manifests, ...shared];
+const manifests = [...renderFunction(definition, standardInstallation, { platform: knative }).manifests, ...shared];
 
 function shipped(kind: string, name = /./): Manifest {
   const found = manifests.find((each) => each.kind === kind && name.test(each.metadata.name));

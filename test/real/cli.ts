@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { findBinary, placesOf } from './binaries.ts';
-import { ensureParts } from './build.ts';
-import { startCluster } from './cluster.ts';
-import { controlPlane, type ControlPlanePart } from './control-plane.ts';
-import { isPart, partNames, type PartName } from './parts.ts';
-import { currentRuns, isAlive, residentMegabytes } from './runs.ts';
+import { findBinary, placesOf } from './parts/binaries.ts';
+import { ensureParts } from './parts/build.ts';
+import { startCluster } from './parts/cluster.ts';
+import { controlPlane, type ControlPlanePart } from './parts/control-plane.ts';
+import { isPart, partNames, type PartName } from './parts/parts.ts';
+import { currentRuns, isAlive, residentMegabytes } from './parts/runs.ts';
 
 const usage = `usage: npm run real -- <command>
   build [part…]   build the named parts, or all: ${partNames.join(' ')}

@@ -4,7 +4,7 @@ import base from '../../jest.config.js';
 export default {
   ...base,
   rootDir: '../..',
-  testMatch: ['<rootDir>/test/real/**/*.test.ts'],
+  testMatch: ['<rootDir>/{test,functions/*/test}/real/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   maxWorkers: 1,
 };

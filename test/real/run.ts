@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { findBinary, placesOf, type Places } from './binaries.ts';
-import { ensureParts } from './build.ts';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { findBinary, placesOf, type Places } from './parts/binaries.ts';
+import { ensureParts } from './parts/build.ts';
 import { suites } from './suites.ts';
 
 const here = import.meta.dirname;
@@ -16,15 +16,13 @@ const root = join(here, '../..');
  */
 async function run(words: readonly string[]): Promise<void> {
   const { names, options } = parted(words);
-  const all = readdirSync(here)
-    .filter((name) => name.endsWith('.test.ts'))
-    .map((name) => name.replace('.test.ts', ''));
-  const wanted = names.length === 0 ? all : names;
+  const all = new Map(suiteFiles().map((file) => [basename(file, '.test.ts'), file]));
+  const wanted = names.length === 0 ? [...all.keys()] : names;
   const parts = wanted.map((name) => {
     const needed = suites[name];
-    if (needed === undefined || !all.includes(name)) {
+    if (needed === undefined || !all.has(name)) {
       throw new Error(
-        `there is no suite ${name}, or suites.ts does not say what it needs; there are ${all.join(', ')}`,
+        `there is no suite ${name}, or suites.ts does not say what it needs; there are ${[...all.keys()].join(', ')}`,
       );
     }
     return needed;
@@ -34,13 +32,18 @@ async function run(words: readonly string[]): Promise<void> {
     process.stderr.write(`${line}\n`);
   });
   const logs = mkdtempSync(join(tmpdir(), 'kube-reflex-logs-'));
-  const files = wanted.map((name) => `test/real/${name}.test.ts`);
+  const files = wanted.flatMap((name) => all.get(name) ?? []);
   process.exitCode = await jest([...files, ...options], { REAL_LOGS: logs, PATH: withKubectl(places) });
   if (process.exitCode === 0) {
     rmSync(logs, { recursive: true });
   } else {
     process.stderr.write(`the logs of the parts are in ${logs}\n`);
   }
+}
+
+/** Suites of the platform, and of each function beside its other suites. */
+function suiteFiles(): string[] {
+  return globSync('{test,functions/*/test}/real/**/*.test.ts', { cwd: root }).sort();
 }
 
 function parted(words: readonly string[]): { names: readonly string[]; options: readonly string[] } {

@@ -1,4 +1,4 @@
-import type { PartName } from './parts.ts';
+import type { PartName } from './parts/parts.ts';
 
 const api: readonly PartName[] = ['etcd', 'kube-apiserver'];
 const whole: readonly PartName[] = [...api, 'kube-controller-manager', 'kube-scheduler', 'kwok'];

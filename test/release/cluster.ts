@@ -1,23 +1,23 @@
 import { pino } from 'pino';
-import type { Definition } from '../../lib/function/define.ts';
+import type { Definition } from '../../lib/function/definition.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
-import { deployments, groupVersion, type Deployment } from '../../lib/kube/resource.ts';
+import { deployments, groupVersion, type Deployment } from '../../lib/kube/model/resource.ts';
 import { createTransport } from '../../lib/kube/transport.ts';
-import type { KubeObject } from '../../lib/kube/wire.ts';
-import { renderFunction } from '../../lib/manifests/function-manifests.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
-import { plain } from '../../lib/manifests/plain.ts';
-import { leave, type LeaveOptions, type Left } from '../../lib/release/leave.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
+import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import { plain } from '../../lib/install/manifests/plain.ts';
+import { leave, type LeaveOptions, type Left } from '../../lib/install/release/leave.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { lasting } from '../freeze-check/world.ts';
+import { lasting } from '../../functions/freeze-check/test/world.ts';
 
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 
 type Settings = Readonly<Record<string, string>>;
 
 /** The manifests of an installation without Knative, with these settings. */
 export async function install({ api }: Sandbox, definition: Definition, settings: Settings = {}): Promise<void> {
-  const { manifests } = renderFunction(definition, standardSite, { platform: plain, environment: settings });
+  const { manifests } = renderFunction(definition, standardInstallation, { platform: plain, environment: settings });
   for (const manifest of manifests) {
     const { group } = groupVersion(manifest.apiVersion);
     const kind = api.kinds().find((served) => served.group === group && served.kind === manifest.kind);
@@ -82,7 +82,7 @@ function wishesOf(object: KubeObject): object {
 
 /** What the manifests brought and `kubectl delete` takes away again. */
 function isInstalled(definition: Definition, settings: Settings = {}): (key: string) => boolean {
-  const { manifests } = renderFunction(definition, standardSite, { platform: plain, environment: settings });
+  const { manifests } = renderFunction(definition, standardInstallation, { platform: plain, environment: settings });
   const keys = new Set(manifests.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`));
   return (key) => keys.has(key);
 }

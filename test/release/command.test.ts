@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { configMaps, namespaces } from '../../lib/kube/resource.ts';
+import { configMaps, namespaces } from '../../lib/kube/model/resource.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { runNode, type Ended } from '../cli/command.ts';
 

@@ -4,17 +4,17 @@ import freezeCheck from '../../functions/freeze-check/index.ts';
 import { changeFreezes } from '../../functions/freeze-check/policy.ts';
 import { findFunctions } from '../../lib/cli/functions.ts';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
-import { configMaps, events, namespaces, type ConfigMap } from '../../lib/kube/resource.ts';
-import { standardSite } from '../../lib/manifests/manifest.ts';
+import { configMaps, events, namespaces, type ConfigMap } from '../../lib/kube/model/resource.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { openWorld as openDns } from '../coredns-sync/world.ts';
-import { application, freeze, namespaceNamed, pausing } from '../freeze-check/objects.ts';
-import { lasting, openWorld as openFreezes, type World as Freezes } from '../freeze-check/world.ts';
-import { World as MeshWorld } from '../istio-rollout/world.ts';
-import { openWorld as openPools } from '../node-affinity-mutate/world.ts';
+import { openWorld as openDns } from '../../functions/coredns-sync/test/world.ts';
+import { application, freeze, namespaceNamed, pausing } from '../../functions/freeze-check/test/objects.ts';
+import { lasting, openWorld as openFreezes, type World as Freezes } from '../../functions/freeze-check/test/world.ts';
+import { World as MeshWorld } from '../../functions/istio-rollout/test/world.ts';
+import { openWorld as openPools } from '../../functions/node-affinity-mutate/test/world.ts';
 import { leaving } from './cluster.ts';
 
-const { namespace } = standardSite;
+const { namespace } = standardInstallation;
 const opened: (() => PromiseLike<unknown>)[] = [];
 
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { issueAuthority, issueLeaf, type Issued } from '../../lib/x509.ts';
+import { issueAuthority, issueLeaf, type Issued } from '../../lib/base/x509.ts';
 import type { KeyPair } from '../../lib/tls/certificate.ts';
 
 const dayMs = 86_400_000;

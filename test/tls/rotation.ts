@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { certificatesIn, type KeyPair } from '../../lib/tls/certificate.ts';
-import type { Issued } from '../../lib/x509.ts';
+import type { Issued } from '../../lib/base/x509.ts';
 import { mintAuthority, mintPair, mountPair } from './mint.ts';
 import { host, openSite, type Replica, type Site } from './site.ts';
 

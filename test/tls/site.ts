@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import type { Admission, Context } from '../../lib/function/define.ts';
+import type { Admission } from '../../lib/function/admission.ts';
+import type { Context } from '../../lib/function/definition.ts';
 import { openFront } from '../../lib/http/front.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import { createKube, type Call } from '../../lib/kube/client.ts';
@@ -12,9 +13,9 @@ import {
   mutatingWebhooks,
   namespaces,
   type MutatingWebhookConfiguration,
-} from '../../lib/kube/resource.ts';
+} from '../../lib/kube/model/resource.ts';
 import { createTransport } from '../../lib/kube/transport.ts';
-import { functionMetrics } from '../../lib/metrics.ts';
+import { functionMetrics } from '../../lib/runtime/metrics.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { keeperOf } from '../../lib/tls/keeper.ts';
 import { pollCertificate } from '../../lib/tls/poll.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { Failure } from '../../../lib/function/failure.ts';
-import type { ConfigMap } from '../../../lib/kube/resource.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { Failure } from '../../../lib/base/failure.ts';
+import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { annotated } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { observeDns } from './dns.ts';

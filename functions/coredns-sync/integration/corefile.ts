@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { pointer, unchanged, type PatchStep } from '../../../lib/function/plan.ts';
-import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
+import { pointer, unchanged, type PatchStep } from '../../../lib/kube/model/plan.ts';
+import { configMaps, type ConfigMap } from '../../../lib/kube/model/resource.ts';
 import type { OwnImport } from '../corefile/import.ts';
 import {
   CorefileError,

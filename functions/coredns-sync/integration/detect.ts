@@ -1,4 +1,4 @@
-import type { ConfigMap, Deployment } from '../../../lib/kube/resource.ts';
+import type { ConfigMap, Deployment } from '../../../lib/kube/model/resource.ts';
 import type { KnownFiles, ServerBlock } from '../corefile/parse.ts';
 import { resolvePath } from '../corefile/path.ts';
 import { corednsContainer, trimmed } from './mount.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Context } from '../../../lib/function/define.ts';
+import type { Context } from '../../../lib/function/definition.ts';
 import {
   configMaps,
   daemonSets,
@@ -7,7 +7,7 @@ import {
   services,
   type Deployment,
   type Service,
-} from '../../../lib/kube/resource.ts';
+} from '../../../lib/kube/model/resource.ts';
 import { checkConfiguration, checkImports } from '../render/check.ts';
 import type { Config } from '../config.ts';
 import { orIfForbidden } from '../forbidden.ts';

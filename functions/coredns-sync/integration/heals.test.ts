@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { configMaps } from '../../../lib/kube/resource.ts';
+import { configMaps } from '../../../lib/kube/model/resource.ts';
 import { healsAfter, withoutFailed } from './heals.ts';
 import type { IntegrationStep } from './types.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Deployment } from '../../../lib/kube/resource.ts';
+import type { Deployment } from '../../../lib/kube/model/resource.ts';
 import { planIntegration } from './plan.ts';
 import { planRemoval } from './removal.ts';
 import { corefile as kubeadm } from '../sandbox/coredns.ts';

@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer, unchanged, type PatchStep } from '../../../lib/function/plan.ts';
-import { deployments, type Deployment } from '../../../lib/kube/resource.ts';
+import { pointer, unchanged, type PatchStep } from '../../../lib/kube/model/plan.ts';
+import { deployments, type Deployment } from '../../../lib/kube/model/resource.ts';
 
 type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
 type Container = PodSpec['containers'][number];

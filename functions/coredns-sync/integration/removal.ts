@@ -1,5 +1,5 @@
-import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
-import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
+import { pointer, unchanged, type Step } from '../../../lib/kube/model/plan.ts';
+import { configMaps, type ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { removeImports } from '../corefile/import.ts';
 import { removeInline } from '../corefile/inline.ts';
 import { CorefileError } from '../corefile/parse.ts';

@@ -1,7 +1,7 @@
-import type { Step } from '../../../lib/function/plan.ts';
+import type { Step } from '../../../lib/kube/model/plan.ts';
 import type { BlockFrame } from '../render/blocks.ts';
 import type { RenderMode } from '../render/render.ts';
-import type { ConfigMap, DaemonSet, Deployment, Service } from '../../../lib/kube/resource.ts';
+import type { ConfigMap, DaemonSet, Deployment, Service } from '../../../lib/kube/model/resource.ts';
 
 /** What was read of the cluster's DNS; what is absent does not exist or may not be read. */
 export interface DnsObjects {

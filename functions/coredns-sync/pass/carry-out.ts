@@ -1,5 +1,5 @@
-import type { Context } from '../../../lib/function/define.ts';
-import type { ConfigMap } from '../../../lib/kube/resource.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { annotationOf } from '../state/annotation.ts';
 import { bucketOf, readBucket, writeBucket, type Bucket } from '../state/bucket.ts';
 import type { Config } from '../config.ts';

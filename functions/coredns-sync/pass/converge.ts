@@ -1,5 +1,5 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { Failure } from '../../../lib/function/failure.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { Failure } from '../../../lib/base/failure.ts';
 import { observedVersion } from '../state/annotation.ts';
 import type { Bucket } from '../state/bucket.ts';
 import { carryOut } from './carry-out.ts';

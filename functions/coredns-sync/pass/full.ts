@@ -1,5 +1,6 @@
-import type { Context, Wake } from '../../../lib/function/define.ts';
-import { asFailure } from '../../../lib/function/failure.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import type { Wake } from '../../../lib/function/triggers.ts';
+import { asFailure } from '../../../lib/base/failure.ts';
 import { cleanUp } from '../integration/cleanup.ts';
 import { refreshSummary } from './conclude.ts';
 import type { Config } from '../config.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { Failure } from '../../../lib/function/failure.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { Failure } from '../../../lib/base/failure.ts';
 import { bucketOf, writeBucket, type Bucket } from '../state/bucket.ts';
 import type { Config } from '../config.ts';
 import { memoryOf, orphansIn, startFrom, type Known } from '../state/memory.ts';

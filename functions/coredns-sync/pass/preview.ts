@@ -1,4 +1,4 @@
-import type { Context } from '../../../lib/function/define.ts';
+import type { Context } from '../../../lib/function/definition.ts';
 import type { Config } from '../config.ts';
 import { hostsIn } from './decision.ts';
 import { policyOf } from '../policy.ts';

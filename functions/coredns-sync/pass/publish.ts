@@ -1,7 +1,7 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { configMaps, pods } from '../../../lib/kube/resource.ts';
-import { asFailure } from '../../../lib/function/failure.ts';
-import { pointer, type PatchStep } from '../../../lib/function/plan.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { configMaps, pods } from '../../../lib/kube/model/resource.ts';
+import { asFailure } from '../../../lib/base/failure.ts';
+import { pointer, type PatchStep } from '../../../lib/kube/model/plan.ts';
 import type { Kube, MetadataOnly } from '../../../lib/kube/client.ts';
 import { annotationKey } from '../state/annotation.ts';
 import type { Config } from '../config.ts';

@@ -1,5 +1,5 @@
-import type { EventStep } from '../../../lib/function/plan.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { EventStep } from '../../../lib/kube/model/plan.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { Claim } from '../claim.ts';
 import { hostKey, hostText } from '../rule.ts';
 import type { Wanted } from '../sources/wanted.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { asFailure, Failure } from '../../../lib/function/failure.ts';
-import { pause } from '../../../lib/pause.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { asFailure, Failure } from '../../../lib/base/failure.ts';
+import { pause } from '../../../lib/base/pause.ts';
 import type { Config } from '../config.ts';
 import { memoryOf } from '../state/memory.ts';
 import { countConflict } from '../metrics.ts';

@@ -1,4 +1,5 @@
-import type { Context, Wake } from '../../../lib/function/define.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import type { Wake } from '../../../lib/function/triggers.ts';
 import type { Config } from '../config.ts';
 import { policyOf } from '../policy.ts';
 import { untilDue } from '../shard/plan.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { asFailure } from '../../../lib/function/failure.ts';
-import type { EventStep } from '../../../lib/function/plan.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { asFailure } from '../../../lib/base/failure.ts';
+import type { EventStep } from '../../../lib/kube/model/plan.ts';
 import { contestedBy, ranked, type Claim } from '../claim.ts';
 import type { Config } from '../config.ts';
 import { countRefused } from '../metrics.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { asFailure } from '../../../lib/function/failure.ts';
-import type { Step } from '../../../lib/function/plan.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { asFailure } from '../../../lib/base/failure.ts';
+import type { Step } from '../../../lib/kube/model/plan.ts';
 import type { Config } from '../config.ts';
 import { countWrite, type Written } from '../metrics.ts';
 

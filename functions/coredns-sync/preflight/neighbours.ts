@@ -1,4 +1,4 @@
-import type { ConfigMap, Deployment } from '../../../lib/kube/resource.ts';
+import type { ConfigMap, Deployment } from '../../../lib/kube/model/resource.ts';
 import { annotationOf, instanceLabel, managedBy } from '../state/annotation.ts';
 import { customConfigMap } from '../integration/detect.ts';
 import { shardName } from '../integration/mount.ts';

@@ -1,13 +1,13 @@
-import type { Context, Reply } from '../../../lib/function/define.ts';
-import { checkOwnRights } from '../../../lib/doctor/own-rights.ts';
-import { asFailure } from '../../../lib/function/failure.ts';
+import type { Context, Reply } from '../../../lib/function/definition.ts';
+import { checkOwnRights } from '../../../lib/runtime/doctor/own-rights.ts';
+import { asFailure } from '../../../lib/base/failure.ts';
 import { perInstance } from '../../../lib/function/memory.ts';
 import {
   configMaps,
   type CustomResourceDefinition,
   type Deployment,
   type Resource,
-} from '../../../lib/kube/resource.ts';
+} from '../../../lib/kube/model/resource.ts';
 import { instanceLabel } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { hidesNodeLocal, obstacle, observeDns, type Dns } from '../integration/dns.ts';

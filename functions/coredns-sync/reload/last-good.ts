@@ -1,5 +1,5 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { configMaps, type ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { annotated, annotationOf, ownAnnotations, ownerLabels } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { countRollback } from '../metrics.ts';

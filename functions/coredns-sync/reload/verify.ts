@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import type { Context } from '../../../lib/function/define.ts';
+import type { Context } from '../../../lib/function/definition.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
-import { pods as podKind } from '../../../lib/kube/resource.ts';
-import { inParallel } from '../../../lib/work/in-parallel.ts';
+import { pods as podKind } from '../../../lib/kube/model/resource.ts';
+import { inParallel } from '../../../lib/base/in-parallel.ts';
 import type { Config } from '../config.ts';
 import type { Dns } from '../integration/dns.ts';
 import { metricsPort } from '../integration/metrics-port.ts';

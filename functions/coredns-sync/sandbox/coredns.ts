@@ -1,4 +1,4 @@
-import type { ConfigMap, Deployment, Service } from '../../../lib/kube/resource.ts';
+import type { ConfigMap, Deployment, Service } from '../../../lib/kube/model/resource.ts';
 
 const place = { namespace: 'kube-system', name: 'coredns' };
 const labels = { 'k8s-app': 'kube-dns' };

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { flag, integer, list, oneOf, text, withDefault } from '../../../lib/function/config.ts';
-import { parseSelector } from '../../../lib/kube/selector.ts';
+import { parseSelector } from '../../../lib/kube/model/selector.ts';
 import { mappings, soundClass, target } from './mapping.ts';
 import { objectName } from './object-name.ts';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ConfigMap } from '../../../lib/kube/resource.ts';
+import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { checkFiles, isSound } from '../render/check.ts';
 import {
   annotated,

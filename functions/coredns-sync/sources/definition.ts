@@ -1,6 +1,10 @@
-import { asFailure } from '../../../lib/function/failure.ts';
+import { asFailure } from '../../../lib/base/failure.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
-import { customResourceDefinitions, type CustomResourceDefinition, type Resource } from '../../../lib/kube/resource.ts';
+import {
+  customResourceDefinitions,
+  type CustomResourceDefinition,
+  type Resource,
+} from '../../../lib/kube/model/resource.ts';
 import { orIfForbidden } from '../forbidden.ts';
 import type { Source } from './source.ts';
 

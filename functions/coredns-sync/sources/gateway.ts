@@ -1,6 +1,6 @@
-import type { Resource } from '../../../lib/kube/resource.ts';
-import type { LabelSelector } from '../../../lib/kube/selector.ts';
-import type { KubeObject, Metadata } from '../../../lib/kube/wire.ts';
+import type { Resource } from '../../../lib/kube/model/resource.ts';
+import type { LabelSelector } from '../../../lib/kube/model/selector.ts';
+import type { KubeObject, Metadata } from '../../../lib/kube/model/wire.ts';
 
 /** Gateway API v1, as far as hosts depend on it. */
 export interface Gateway extends KubeObject {

@@ -1,4 +1,4 @@
-import type { Context } from '../../../lib/function/define.ts';
+import type { Context } from '../../../lib/function/definition.ts';
 
 /** An object of a shape that nobody foresaw: what it claimed before stays, and so does everything else. */
 export interface Illegible {

@@ -1,5 +1,5 @@
-import { type Resource } from '../../../lib/kube/resource.ts';
-import type { KubeObject, Metadata } from '../../../lib/kube/wire.ts';
+import { type Resource } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject, Metadata } from '../../../lib/kube/model/wire.ts';
 import { mappingOf, type Policy } from '../policy.ts';
 import type { Ask, Source } from './source.ts';
 import { hostsOfRule } from './traefik-rule.ts';

@@ -1,4 +1,4 @@
-import { ingresses, type Ingress, type IngressClass } from '../../../lib/kube/resource.ts';
+import { ingresses, type Ingress, type IngressClass } from '../../../lib/kube/model/resource.ts';
 import { mappingOf, type Policy } from '../policy.ts';
 import { compareBytes } from '../rule.ts';
 import type { Ask, Needs, Source, World } from './source.ts';

@@ -1,8 +1,8 @@
-import { asFailure, Failure } from '../../../lib/function/failure.ts';
+import { asFailure, Failure } from '../../../lib/base/failure.ts';
 import type { Collection, Kube } from '../../../lib/kube/client.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
-import { ingressClasses, namespaces, type Resource } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { ingressClasses, namespaces, type Resource } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { Policy } from '../policy.ts';
 import { newest } from '../shard/shard.ts';
 import { isGone } from './definition.ts';

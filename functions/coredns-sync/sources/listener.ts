@@ -1,5 +1,5 @@
-import type { Namespace } from '../../../lib/kube/resource.ts';
-import { matchesLabelSelector } from '../../../lib/kube/selector.ts';
+import type { Namespace } from '../../../lib/kube/model/resource.ts';
+import { matchesLabelSelector } from '../../../lib/kube/model/selector.ts';
 import { gatewayGroup, type Gateway, type Listener, type ParentRef } from './gateway.ts';
 
 const protocols: Readonly<Record<string, readonly string[]>> = {

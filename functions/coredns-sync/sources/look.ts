@@ -1,7 +1,7 @@
-import type { Context } from '../../../lib/function/define.ts';
+import type { Context } from '../../../lib/function/definition.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
-import { ingressClasses, namespaces } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { ingressClasses, namespaces } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { Config } from '../config.ts';
 import { orIfForbidden, orIfUnserved } from '../forbidden.ts';
 import type { Policy } from '../policy.ts';

@@ -1,5 +1,5 @@
-import { groupVersion } from '../../../lib/kube/resource.ts';
-import type { Subject } from '../../../lib/function/define.ts';
+import { groupVersion } from '../../../lib/kube/model/resource.ts';
+import type { Subject } from '../../../lib/function/triggers.ts';
 import type { Policy } from '../policy.ts';
 import { sourcesOf } from './index.ts';
 import { isNamedInScope } from './scope.ts';

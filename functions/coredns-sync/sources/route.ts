@@ -1,4 +1,4 @@
-import type { Resource } from '../../../lib/kube/resource.ts';
+import type { Resource } from '../../../lib/kube/model/resource.ts';
 import { mappingOf, type Policy } from '../policy.ts';
 import { gatewayGroup, type ParentRef, type Route } from './gateway.ts';
 import { listenersFor, namesOf } from './listener.ts';

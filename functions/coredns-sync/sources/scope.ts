@@ -1,5 +1,5 @@
-import { matches } from '../../../lib/kube/selector.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { matches } from '../../../lib/kube/model/selector.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { Policy } from '../policy.ts';
 import type { Source, World } from './source.ts';
 

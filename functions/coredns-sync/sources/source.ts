@@ -1,6 +1,6 @@
-import type { IngressClass, Namespace, Resource } from '../../../lib/kube/resource.ts';
+import type { IngressClass, Namespace, Resource } from '../../../lib/kube/model/resource.ts';
 import type { Fields } from '../../../lib/kube/skim.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { Policy } from '../policy.ts';
 import type { Gateway } from './gateway.ts';
 

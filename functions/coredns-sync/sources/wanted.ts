@@ -1,5 +1,5 @@
-import { apiVersion } from '../../../lib/kube/resource.ts';
-import type { KubeObject, Metadata } from '../../../lib/kube/wire.ts';
+import { apiVersion } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject, Metadata } from '../../../lib/kube/model/wire.ts';
 import type { Claim } from '../claim.ts';
 import { isRefused, parseHost, type Refusal } from '../host.ts';
 import type { Policy } from '../policy.ts';

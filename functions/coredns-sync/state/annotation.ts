@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 
 /** What of the metadata is ours. */
 const prefix = 'coredns-sync.kube-reflex.dev/';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ConfigMap } from '../../../lib/kube/resource.ts';
+import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { annotated, annotationOf, ownerLabels } from './annotation.ts';
 import type { Config } from '../config.ts';
 import { stableHash } from '../hash.ts';

@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer, unchanged, type CreateStep, type PatchStep } from '../../../lib/function/plan.ts';
-import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
+import { pointer, unchanged, type CreateStep, type PatchStep } from '../../../lib/kube/model/plan.ts';
+import { configMaps, type ConfigMap } from '../../../lib/kube/model/resource.ts';
 
 /** A ConfigMap as it should be, as far as it is ours. */
 export interface Content {

@@ -1,6 +1,6 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { configMaps } from '../../../lib/kube/resource.ts';
-import { inParallel } from '../../../lib/work/in-parallel.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { configMaps } from '../../../lib/kube/model/resource.ts';
+import { inParallel } from '../../../lib/base/in-parallel.ts';
 import { bucketName, readBucket, type Bucket } from './bucket.ts';
 import type { Config } from '../config.ts';
 import type { Policy } from '../policy.ts';

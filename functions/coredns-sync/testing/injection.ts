@@ -1,5 +1,5 @@
 import { parseConfig } from '../../../lib/function/config.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import { bucketOf, readBucket, writeBucket } from '../state/bucket.ts';
 import { ranked } from '../claim.ts';
 import { Config } from '../config.ts';

@@ -1,6 +1,6 @@
 import jsonPatch from 'fast-json-patch';
-import type { ConfigMap, Deployment } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { ConfigMap, Deployment } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import { planIntegration } from '../integration/plan.ts';
 import type { DnsObjects, IntegrationOptions } from '../integration/types.ts';
 import type { Host } from '../rule.ts';

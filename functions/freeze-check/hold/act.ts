@@ -1,9 +1,9 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { asFailure, type Failure } from '../../../lib/function/failure.ts';
-import type { Step } from '../../../lib/function/plan.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { asFailure, type Failure } from '../../../lib/base/failure.ts';
+import type { Step } from '../../../lib/kube/model/plan.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
-import type { ConfigMap } from '../../../lib/kube/resource.ts';
-import { inParallel } from '../../../lib/work/in-parallel.ts';
+import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
+import { inParallel } from '../../../lib/base/in-parallel.ts';
 import { beyondRoom, keptApart, noting, readLedger, striking, type Ledger } from './ledger.ts';
 import type { Decision } from './plan.ts';
 import type { Found } from './sources.ts';

@@ -1,7 +1,7 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer } from '../../../lib/function/plan.ts';
-import type { Resource } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { pointer } from '../../../lib/kube/model/plan.ts';
+import type { Resource } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { DenyPolicy } from '../policy.ts';
 import { isRecord } from '../same.ts';
 import { annotation, annotationOf, type Change, type HeldKind, type Selection } from './kind.ts';

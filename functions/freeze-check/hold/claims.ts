@@ -1,4 +1,4 @@
-import { matches, soundRequirements, type LabelSelector, type Selector } from '../../../lib/kube/selector.ts';
+import { matches, soundRequirements, type LabelSelector, type Selector } from '../../../lib/kube/model/selector.ts';
 import { enforcementIn } from '../enforcement.ts';
 import { attempt } from '../problem.ts';
 import type { Rule } from '../rule.ts';

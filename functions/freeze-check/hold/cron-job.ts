@@ -1,4 +1,4 @@
-import { cronJobs, type CronJob } from '../../../lib/kube/resource.ts';
+import { cronJobs, type CronJob } from '../../../lib/kube/model/resource.ts';
 import { annotation, type HeldKind } from './kind.ts';
 import { restoreSuspend, suspension } from './suspend.ts';
 

@@ -1,4 +1,4 @@
-import type { Resource } from '../../../lib/kube/resource.ts';
+import type { Resource } from '../../../lib/kube/model/resource.ts';
 import type { GitOps } from '../policy.ts';
 import { annotation, type HeldKind, type Selection } from './kind.ts';
 import { restoreOptionalSuspend, suspension, type Suspendable } from './suspend.ts';

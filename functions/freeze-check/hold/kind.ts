@@ -1,7 +1,7 @@
 import type { Operation } from 'fast-json-patch';
-import type { Resource } from '../../../lib/kube/resource.ts';
-import type { LabelSelector } from '../../../lib/kube/selector.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { Resource } from '../../../lib/kube/model/resource.ts';
+import type { LabelSelector } from '../../../lib/kube/model/selector.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { DenyKind, DenyPolicy } from '../policy.ts';
 
 /** The annotations that tell who holds an object and what it was before. Users of kube-freeze-operator know them. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
-import type { Step } from '../../../lib/function/plan.ts';
-import type { ConfigMap } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { Step } from '../../../lib/kube/model/plan.ts';
+import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import { heldApplications, type Application } from './application.ts';
 import { beyondRoom, emptyLedger, noting, readLedger, recall, striking } from './ledger.ts';
 import { decideHold, type Holder } from './plan.ts';

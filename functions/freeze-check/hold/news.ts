@@ -1,4 +1,4 @@
-import type { EventStep } from '../../../lib/function/plan.ts';
+import type { EventStep } from '../../../lib/kube/model/plan.ts';
 import { malformation } from '../kinds/conform.ts';
 import { newsAbout, occasionOf, transitionNews } from '../news.ts';
 import type { DenyPolicy } from '../policy.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { Behavior } from '../policy.ts';
 import { heldApplications, type Application } from './application.ts';
 import { heldCronJobs } from './cron-job.ts';

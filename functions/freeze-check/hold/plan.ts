@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer, unchanged, type PatchStep } from '../../../lib/function/plan.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { pointer, unchanged, type PatchStep } from '../../../lib/kube/model/plan.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { DenyKind } from '../policy.ts';
 import type { Rule } from '../rule.ts';
 import type { Labels } from '../target.ts';

@@ -1,9 +1,9 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { asFailure, Failure } from '../../../lib/function/failure.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { asFailure, Failure } from '../../../lib/base/failure.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
-import { configMaps } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { configMaps } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { HeldKind } from './kind.ts';
 import { emptyLedger, goneFrom, readLedger, recall, stateName, type Ledger } from './ledger.ts';
 import { ownerOf } from './plan.ts';

@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer } from '../../../lib/function/plan.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { pointer } from '../../../lib/kube/model/plan.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import { annotation, annotationOf, type Change, type HeldKind } from './kind.ts';
 
 /** What a CronJob, a Kustomization and a HelmRelease have in common: they rest while `spec.suspend` is true. */

@@ -1,5 +1,5 @@
-import type { Resource } from '../../../lib/kube/resource.ts';
-import type { Manifest } from '../../../lib/manifests/manifest.ts';
+import type { Resource } from '../../../lib/kube/model/resource.ts';
+import type { Manifest } from '../../../lib/kube/model/manifest.ts';
 import { changeFreezes, freezeExceptions, maintenanceWindows, type PolicyKind } from '../policy.ts';
 import {
   actionList,

@@ -1,5 +1,5 @@
-import type { Context } from '../../../lib/function/define.ts';
-import { subjectAccessReviews, tokenReviews } from '../../../lib/kube/resource.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { subjectAccessReviews, tokenReviews } from '../../../lib/kube/model/resource.ts';
 import type { Config } from '../config.ts';
 
 /** Why a caller may not ask. */

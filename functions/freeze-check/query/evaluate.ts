@@ -1,4 +1,4 @@
-import type { Context } from '../../../lib/function/define.ts';
+import type { Context } from '../../../lib/function/definition.ts';
 import {
   cronJobs,
   daemonSets,
@@ -6,8 +6,8 @@ import {
   statefulSets,
   type Namespace,
   type Resource,
-} from '../../../lib/kube/resource.ts';
-import { quote } from '../../../lib/quote.ts';
+} from '../../../lib/kube/model/resource.ts';
+import { quote } from '../../../lib/base/quote.ts';
 import { formatInstant } from '../../../lib/time/instant.ts';
 import { createClearing, type Clearing } from '../clearing.ts';
 import { exemptionOf, placeExemption, type Exemption, type PlaceExemption } from '../callers.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../../../lib/quote.ts';
+import { quote } from '../../../lib/base/quote.ts';
 import { parseInstant } from '../../../lib/time/instant.ts';
 import type { Policies } from '../policies.ts';
 import { actions, targetKinds, type Action, type TargetKind } from '../policy.ts';

@@ -1,6 +1,6 @@
-import type { Context, Reply, Route, RouteRequest } from '../../../lib/function/define.ts';
-import { monotonicMs } from '../../../lib/monotonic.ts';
-import { inParallel } from '../../../lib/work/in-parallel.ts';
+import type { Context, Reply, Route, RouteRequest } from '../../../lib/function/definition.ts';
+import { monotonicMs } from '../../../lib/base/monotonic.ts';
+import { inParallel } from '../../../lib/base/in-parallel.ts';
 import type { Config } from '../config.ts';
 import { refusedAccess } from './access.ts';
 import { evaluate, type Answer } from './evaluate.ts';

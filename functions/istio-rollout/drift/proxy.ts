@@ -1,5 +1,5 @@
-import { canonicalQuantity } from '../../../lib/kube/quantity.ts';
-import type { Pod } from '../../../lib/kube/resource.ts';
+import { canonicalQuantity } from '../../../lib/kube/model/quantity.ts';
+import type { Pod } from '../../../lib/kube/model/resource.ts';
 import type { DriftCheck } from '../config.ts';
 import { canonical } from '../digest.ts';
 

@@ -1,4 +1,4 @@
-import type { ConfigMap } from '../../../lib/kube/resource.ts';
+import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { digest } from '../digest.ts';
 import { lastModified } from './last-modified.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 
 /** When an object was last written, as far as its metadata tells, in milliseconds. */
 export function lastModified({ metadata = {} }: KubeObject): number {

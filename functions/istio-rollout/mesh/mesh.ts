@@ -1,6 +1,6 @@
 import type { Kube } from '../../../lib/kube/client.ts';
-import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import { looksBeyondImage, type Config } from '../config.ts';
 import { digest } from '../digest.ts';
 import { isOwnAnnotation } from '../names.ts';

@@ -1,6 +1,6 @@
-import type { Subject } from '../../../lib/function/define.ts';
+import type { Subject } from '../../../lib/function/triggers.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
-import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/resource.ts';
+import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/model/resource.ts';
 import { looksBeyondImage, type Config } from '../config.ts';
 import { digest } from '../digest.ts';
 import type { Known, State } from '../state/state.ts';

@@ -1,4 +1,4 @@
-import { matchesLabelSelector, type LabelSelector } from '../../../lib/kube/selector.ts';
+import { matchesLabelSelector, type LabelSelector } from '../../../lib/kube/model/selector.ts';
 import type { Injector, WebhookSet } from './webhooks.ts';
 
 export type Labels = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
-import type { MutatingWebhookConfiguration } from '../../../lib/kube/resource.ts';
-import type { LabelSelector } from '../../../lib/kube/selector.ts';
+import type { MutatingWebhookConfiguration } from '../../../lib/kube/model/resource.ts';
+import type { LabelSelector } from '../../../lib/kube/model/selector.ts';
 import { digest } from '../digest.ts';
 import { lastModified } from './last-modified.ts';
 

@@ -1,6 +1,6 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
-import type { Pod } from '../../../lib/kube/resource.ts';
-import type { AdmissionReview } from '../../../lib/review/review.ts';
+import type { Pod } from '../../../lib/kube/model/resource.ts';
+import type { AdmissionReview } from '../../../lib/kube/model/review.ts';
 
 /** What an injector would make of a pod. */
 export type Answer =

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Context } from '../../../lib/function/define.ts';
-import { asFailure } from '../../../lib/function/failure.ts';
-import { pods, type Pod } from '../../../lib/kube/resource.ts';
-import { WebhookFailure } from '../../../lib/review/call-failure.ts';
-import { createWebhookClient, type WebhookTarget } from '../../../lib/review/call.ts';
-import { reviewOf } from '../../../lib/review/review.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { asFailure } from '../../../lib/base/failure.ts';
+import { pods, type Pod } from '../../../lib/kube/model/resource.ts';
+import { WebhookFailure } from '../../../lib/webhook-client/call-failure.ts';
+import { createWebhookClient, type WebhookTarget } from '../../../lib/webhook-client/call.ts';
+import { reviewOf } from '../../../lib/kube/model/review.ts';
 import type { Config } from '../config.ts';
 import { proxyOf, type Proxy } from '../drift/proxy.ts';
 import type { Injector } from '../mesh/webhooks.ts';

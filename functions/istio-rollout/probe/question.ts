@@ -1,6 +1,6 @@
-import type { Pod } from '../../../lib/kube/resource.ts';
-import type { OwnerReference } from '../../../lib/kube/wire.ts';
-import type { AdmissionRequest } from '../../../lib/review/review.ts';
+import type { Pod } from '../../../lib/kube/model/resource.ts';
+import type { OwnerReference } from '../../../lib/kube/model/wire.ts';
+import type { AdmissionRequest } from '../../../lib/kube/model/review.ts';
 
 /** A pod that a workload would create now. */
 export interface Question {

@@ -1,4 +1,4 @@
-import type { WebhookTarget } from '../../../lib/review/call.ts';
+import type { WebhookTarget } from '../../../lib/webhook-client/call.ts';
 import type { Injector } from '../mesh/webhooks.ts';
 
 /** Where to ask an injector, or why it cannot be asked yet. */

@@ -1,6 +1,6 @@
-import type { Failure } from '../../../lib/function/failure.ts';
+import type { Failure } from '../../../lib/base/failure.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
-import { pause } from '../../../lib/pause.ts';
+import { pause } from '../../../lib/base/pause.ts';
 import type { Pass } from '../pass.ts';
 import { evaluate, type Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';

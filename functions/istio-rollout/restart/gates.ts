@@ -1,5 +1,5 @@
-import type { PodDisruptionBudget } from '../../../lib/kube/resource.ts';
-import { matchesLabelSelector } from '../../../lib/kube/selector.ts';
+import type { PodDisruptionBudget } from '../../../lib/kube/model/resource.ts';
+import { matchesLabelSelector } from '../../../lib/kube/model/selector.ts';
 import type { Config } from '../config.ts';
 import { foreignRestartAnnotations } from '../names.ts';
 import type { Wishes } from '../scan/wishes.ts';

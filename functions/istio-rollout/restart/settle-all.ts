@@ -1,5 +1,5 @@
-import { pods } from '../../../lib/kube/resource.ts';
-import { inParallel } from '../../../lib/work/in-parallel.ts';
+import { pods } from '../../../lib/kube/model/resource.ts';
+import { inParallel } from '../../../lib/base/in-parallel.ts';
 import { remember } from '../mesh/remember.ts';
 import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';

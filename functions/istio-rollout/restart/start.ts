@@ -1,4 +1,4 @@
-import { Failure } from '../../../lib/function/failure.ts';
+import { Failure } from '../../../lib/base/failure.ts';
 import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';
 import { blockedNotice } from '../scan/news.ts';

@@ -1,5 +1,5 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
+import { pointer, unchanged, type Step } from '../../../lib/kube/model/plan.ts';
 import { formatInstant } from '../../../lib/time/instant.ts';
 import { bookkeeping } from '../names.ts';
 import { resources } from '../scan/kinds.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../../lib/function/define.ts';
+import type { Context } from '../../../lib/function/definition.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
-import { deployments, podDisruptionBudgets } from '../../../lib/kube/resource.ts';
+import { deployments, podDisruptionBudgets } from '../../../lib/kube/model/resource.ts';
 import type { Config } from '../config.ts';
 import type { Pass } from '../pass.ts';
 import type { Identity } from '../state/state.ts';

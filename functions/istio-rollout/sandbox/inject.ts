@@ -1,5 +1,5 @@
 import type { Operation } from 'fast-json-patch';
-import type { Pod } from '../../../lib/kube/resource.ts';
+import type { Pod } from '../../../lib/kube/model/resource.ts';
 
 /** What an injector puts into pods. */
 export interface Proxy {

@@ -1,6 +1,6 @@
 import type { V1LabelSelector } from '@kubernetes/client-node';
-import type { ConfigMap, MutatingWebhookConfiguration } from '../../../lib/kube/resource.ts';
-import type { Wire } from '../../../lib/kube/wire.ts';
+import type { ConfigMap, MutatingWebhookConfiguration } from '../../../lib/kube/model/resource.ts';
+import type { Wire } from '../../../lib/kube/model/wire.ts';
 
 type LabelSelector = Wire<V1LabelSelector>;
 type Webhook = NonNullable<MutatingWebhookConfiguration['webhooks']>[number];

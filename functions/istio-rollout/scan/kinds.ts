@@ -10,8 +10,8 @@ import {
   type ReplicationController,
   type Resource,
   type StatefulSet,
-} from '../../../lib/kube/resource.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+} from '../../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 
 /** An Argo Rollout, as far as it matters here. */
 export interface Rollout extends KubeObject {

@@ -1,4 +1,4 @@
-import { matches, parseSelector } from '../../../lib/kube/selector.ts';
+import { matches, parseSelector } from '../../../lib/kube/model/selector.ts';
 import type { Config } from '../config.ts';
 import type { NamespaceView } from '../mesh/mesh.ts';
 

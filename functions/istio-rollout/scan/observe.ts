@@ -1,8 +1,8 @@
 import type { Collection, Kube, ListOptions, MetadataOnly } from '../../../lib/kube/client.ts';
 import { Refusal } from '../../../lib/kube/refusal.ts';
-import { pods, replicaSets, type Resource } from '../../../lib/kube/resource.ts';
-import { formatSelector, requirements } from '../../../lib/kube/selector.ts';
-import type { OwnerReference } from '../../../lib/kube/wire.ts';
+import { pods, replicaSets, type Resource } from '../../../lib/kube/model/resource.ts';
+import { formatSelector, requirements } from '../../../lib/kube/model/selector.ts';
+import type { OwnerReference } from '../../../lib/kube/model/wire.ts';
 import type { Config } from '../config.ts';
 import type { Identity } from '../state/state.ts';
 import { controllerRevisions, resources, type ByKind, type WorkloadKind } from './kinds.ts';

@@ -1,6 +1,6 @@
-import type { Pod } from '../../../lib/kube/resource.ts';
+import type { Pod } from '../../../lib/kube/model/resource.ts';
 import type { Fields } from '../../../lib/kube/skim.ts';
-import type { OwnerReference } from '../../../lib/kube/wire.ts';
+import type { OwnerReference } from '../../../lib/kube/model/wire.ts';
 import { looksBeyondImage, type DriftCheck } from '../config.ts';
 import { proxyOf, type Proxy } from '../drift/proxy.ts';
 

@@ -1,5 +1,5 @@
 import type { Kube } from '../../../lib/kube/client.ts';
-import { inParallel } from '../../../lib/work/in-parallel.ts';
+import { inParallel } from '../../../lib/base/in-parallel.ts';
 import type { Config } from '../config.ts';
 import { fingerprintOf } from '../drift/compare.ts';
 import { readMesh } from '../mesh/mesh.ts';

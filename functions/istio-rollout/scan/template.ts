@@ -1,5 +1,5 @@
-import { apiVersion } from '../../../lib/kube/resource.ts';
-import type { OwnerReference } from '../../../lib/kube/wire.ts';
+import { apiVersion } from '../../../lib/kube/model/resource.ts';
+import type { OwnerReference } from '../../../lib/kube/model/wire.ts';
 import type { Question } from '../probe/question.ts';
 import type { Staffed } from './join.ts';
 import { resources } from './kinds.ts';

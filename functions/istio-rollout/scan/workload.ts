@@ -5,9 +5,9 @@ import type {
   ReplicaSet,
   ReplicationController,
   StatefulSet,
-} from '../../../lib/kube/resource.ts';
-import type { LabelSelector } from '../../../lib/kube/selector.ts';
-import type { KubeObject } from '../../../lib/kube/wire.ts';
+} from '../../../lib/kube/model/resource.ts';
+import type { LabelSelector } from '../../../lib/kube/model/selector.ts';
+import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import { isOwnAnnotation } from '../names.ts';
 import type { ByKind, Rollout, WorkloadKind } from './kinds.ts';
 

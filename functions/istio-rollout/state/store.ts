@@ -1,9 +1,9 @@
 import type { Operation } from 'fast-json-patch';
-import type { Context } from '../../../lib/function/define.ts';
-import { Failure } from '../../../lib/function/failure.ts';
-import { pointer, unchanged, type Step } from '../../../lib/function/plan.ts';
-import { configMaps, type ConfigMap } from '../../../lib/kube/resource.ts';
-import { pause } from '../../../lib/pause.ts';
+import type { Context } from '../../../lib/function/definition.ts';
+import { Failure } from '../../../lib/base/failure.ts';
+import { pointer, unchanged, type Step } from '../../../lib/kube/model/plan.ts';
+import { configMaps, type ConfigMap } from '../../../lib/kube/model/resource.ts';
+import { pause } from '../../../lib/base/pause.ts';
 import { commands, queueNames, stateName } from '../names.ts';
 import { decode, encode, partsOf, renderPart } from './codec.ts';
 import { overlap } from './parts.ts';

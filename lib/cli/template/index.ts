@@ -1,5 +1,7 @@
-import { defineFunction, type Context, type Wake } from '../../function/define.ts';
-import { configMaps } from '../../kube/resource.ts';
+import { defineFunction } from '../../runtime/define.ts';
+import type { Context } from '../../function/definition.ts';
+import type { Wake } from '../../function/triggers.ts';
+import { configMaps } from '../../kube/model/resource.ts';
 import { Config } from './config.ts';
 import { plan, selector } from './plan.ts';
 import { observe } from './sources.ts';

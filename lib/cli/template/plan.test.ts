@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
-import type { ConfigMap } from '../../kube/resource.ts';
+import type { ConfigMap } from '../../kube/model/resource.ts';
 import { annotation, plan, selector } from './plan.ts';
 
 const settings = { MAX_KEYS: 3 };

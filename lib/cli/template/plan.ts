@@ -1,7 +1,7 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer, unchanged, type Plan, type Step } from '../../function/plan.ts';
-import { configMaps, type ConfigMap } from '../../kube/resource.ts';
-import type { LabelSelector } from '../../kube/selector.ts';
+import { pointer, unchanged, type Plan, type Step } from '../../kube/model/plan.ts';
+import { configMaps, type ConfigMap } from '../../kube/model/resource.ts';
+import type { LabelSelector } from '../../kube/model/selector.ts';
 import type { Config } from './config.ts';
 
 const label = 'function-name.kube-reflex.dev/watch';

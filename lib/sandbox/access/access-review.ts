@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Caller } from '../internal.ts';
 import type { Access, Authorizer, PolicyRule } from './rbac.ts';
 import { ApiError, badRequest, type Cause } from '../status.ts';

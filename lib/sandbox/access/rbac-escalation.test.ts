@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Attributes } from '../admission/attributes.ts';
 import type { Kind } from '../kinds.ts';
 import { type Authorizer, type PolicyRule, ruleAllows } from './rbac.ts';

@@ -1,5 +1,5 @@
 import { apiServer, type InternalApi } from '../internal.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import {
   type ClusterRole,
   type ClusterRoleBinding,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Caller, InternalApi } from '../internal.ts';
 import { accessOf, allowAll, createAuthorizer, forbidden, type PolicyRule, ruleAllows } from './rbac.ts';
 

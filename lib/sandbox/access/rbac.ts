@@ -6,7 +6,7 @@ import type {
   V1Role,
   V1RoleBinding,
 } from '@kubernetes/client-node';
-import type { Wire } from '../../kube/wire.ts';
+import type { Wire } from '../../kube/model/wire.ts';
 import type { Caller, InternalApi, KindRef } from '../internal.ts';
 import { present } from '../read/present.ts';
 import type { ResourceRequest } from '../requests/request.ts';

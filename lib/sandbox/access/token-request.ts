@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { timestamp } from '../cluster.ts';
 import { type ApiError, invalid, notFound } from '../status.ts';
 import type { Tokens } from './tokens.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { WebhookFailure } from '../../review/call-failure.ts';
-import type { AdmissionResponse } from '../../review/review.ts';
+import { WebhookFailure } from '../../webhook-client/call-failure.ts';
+import type { AdmissionResponse } from '../../kube/model/review.ts';
 import { add, attributes, encoded, object, setUp, webhook, type Answer } from '../testing/webhooks.ts';
 
 describe('what a webhook answers', () => {

@@ -1,5 +1,5 @@
-import type { Status } from '../../kube/wire.ts';
-import type { AdmissionResponse, AdmissionReview } from '../../review/review.ts';
+import type { Status } from '../../kube/model/wire.ts';
+import type { AdmissionResponse, AdmissionReview } from '../../kube/model/review.ts';
 import { ApiError } from '../status.ts';
 
 /** A webhook said no. Its own status shines through, so the reason may be missing. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { admitPod } from './admission-pods.ts';
 import type { Attributes } from './attributes.ts';
 import type { InternalApi } from '../internal.ts';

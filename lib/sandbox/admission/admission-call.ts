@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { KubeObject } from '../../kube/wire.ts';
-import type { WebhookClient } from '../../review/call.ts';
-import { WebhookFailure } from '../../review/call-failure.ts';
-import { type AdmissionRequest, type AdmissionResponse, type GroupVersionKind, reviewOf } from '../../review/review.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
+import type { WebhookClient } from '../../webhook-client/call.ts';
+import { WebhookFailure } from '../../webhook-client/call-failure.ts';
+import {
+  type AdmissionRequest,
+  type AdmissionResponse,
+  type GroupVersionKind,
+  reviewOf,
+} from '../../kube/model/review.ts';
 import { CallFailure, Denial, internalError, responseOf, soundWarnings } from './admission-answer.ts';
 import { matchedKind, namespaceSelected, objectSelected, type Webhook } from './admission-match.ts';
 import type { Attributes } from './attributes.ts';

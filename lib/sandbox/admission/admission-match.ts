@@ -1,6 +1,6 @@
 import type { V1MutatingWebhook, V1RuleWithOperations, V1ValidatingWebhook } from '@kubernetes/client-node';
-import { matchesLabelSelector } from '../../kube/selector.ts';
-import type { KubeObject, Wire } from '../../kube/wire.ts';
+import { matchesLabelSelector } from '../../kube/model/selector.ts';
+import type { KubeObject, Wire } from '../../kube/model/wire.ts';
 import type { Attributes } from './attributes.ts';
 import type { Kind } from '../kinds.ts';
 

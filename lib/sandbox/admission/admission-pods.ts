@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { V1PodSpec, V1Toleration } from '@kubernetes/client-node';
-import type { KubeObject, Wire } from '../../kube/wire.ts';
+import type { KubeObject, Wire } from '../../kube/model/wire.ts';
 import type { Attributes } from './attributes.ts';
 import type { InternalApi, KindRef } from '../internal.ts';
 import { type ApiError, forbidden } from '../status.ts';

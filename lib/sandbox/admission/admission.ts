@@ -1,5 +1,5 @@
 import type { V1MutatingWebhookConfiguration, V1ValidatingWebhookConfiguration } from '@kubernetes/client-node';
-import type { KubeObject, Wire } from '../../kube/wire.ts';
+import type { KubeObject, Wire } from '../../kube/model/wire.ts';
 import { internalError, patchOf } from './admission-answer.ts';
 import { type AdmissionOptions, ask, type Question, questionFor, throwUnlessIgnored } from './admission-call.ts';
 import { isExempt, type Webhook } from './admission-match.ts';

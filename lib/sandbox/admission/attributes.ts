@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Caller } from '../internal.ts';
 import type { Kind } from '../kinds.ts';
 

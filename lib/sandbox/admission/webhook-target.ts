@@ -1,6 +1,6 @@
 import type { AdmissionregistrationV1WebhookClientConfig } from '@kubernetes/client-node';
-import type { Wire } from '../../kube/wire.ts';
-import type { WebhookTarget } from '../../review/call.ts';
+import type { Wire } from '../../kube/model/wire.ts';
+import type { WebhookTarget } from '../../webhook-client/call.ts';
 import type { InternalApi, KindRef } from '../internal.ts';
 import { present } from '../read/present.ts';
 import { stringAt } from '../schema/value.ts';

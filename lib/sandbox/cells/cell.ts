@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { humanDuration } from '../read/age.ts';
 import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
 import { at, stringAt } from '../schema/value.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { objectsAt } from './cell.ts';
 
 /** Whether a condition of the status holds; `undefined` when nobody has said. */

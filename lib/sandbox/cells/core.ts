@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { isTrueCondition } from './condition.ts';
 import { asCoreEvent } from '../read/convert.ts';
 import { listAt, objectAt, stringAt } from '../schema/value.ts';

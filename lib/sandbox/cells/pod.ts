@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { type Json, listAt, objectAt, stringAt } from '../schema/value.ts';
 import { ago, type Cells, missing, numberAt, objectsAt, textCell } from './cell.ts';
 

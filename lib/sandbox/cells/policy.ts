@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { stringAt } from '../schema/value.ts';
 import { type Cells, countCell, numberCell, objectsAt, textCell, unset } from './cell.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { listAt, objectAt, stringAt } from '../schema/value.ts';
 import { type Cells, joined, labelsText, missing, objectsAt, textCell } from './cell.ts';
 

@@ -1,5 +1,5 @@
-import { type LabelSelector, matchesLabelSelector } from '../../kube/selector.ts';
-import type { KubeObject, OwnerReference } from '../../kube/wire.ts';
+import { type LabelSelector, matchesLabelSelector } from '../../kube/model/selector.ts';
+import type { KubeObject, OwnerReference } from '../../kube/model/wire.ts';
 import type { Caller, InternalApi, KindRef } from '../internal.ts';
 
 export interface Adoption {

@@ -1,4 +1,4 @@
-import { matchesLabelSelector } from '../../kube/selector.ts';
+import { matchesLabelSelector } from '../../kube/model/selector.ts';
 import { type Caller, controller, type InternalApi } from '../internal.ts';
 import { type ClusterRole, clusterRoles, type PolicyRule } from '../access/rbac.ts';
 import { isEqual } from '../schema/value.ts';

@@ -1,4 +1,4 @@
-import type { DaemonSet, Pod } from '../../kube/resource.ts';
+import type { DaemonSet, Pod } from '../../kube/model/resource.ts';
 import { hasEnded, isReady, isTerminating } from './pod.ts';
 import { share } from './rollout.ts';
 import { controllerReference, podFrom } from './template.ts';

@@ -1,4 +1,4 @@
-import type { DaemonSet, Node, Pod } from '../../kube/resource.ts';
+import type { DaemonSet, Node, Pod } from '../../kube/model/resource.ts';
 import { type Caller, controller, type InternalApi, type ObjectEvent } from '../internal.ts';
 import { daemonPod, daemonPlan, nodeOf } from './daemon-plan.ts';
 import { type ControllerRevision, controllerRevisions, daemonSets, nodes, pods } from './kinds.ts';

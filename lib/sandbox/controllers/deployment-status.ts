@@ -1,6 +1,6 @@
 import type { V1DeploymentCondition } from '@kubernetes/client-node';
-import type { Deployment, ReplicaSet } from '../../kube/resource.ts';
-import type { Wire } from '../../kube/wire.ts';
+import type { Deployment, ReplicaSet } from '../../kube/model/resource.ts';
+import type { Wire } from '../../kube/model/wire.ts';
 import { timestamp } from '../cluster.ts';
 import { availableOf, limitsOf, replicasOf, type Rollout, wanted } from './rollout.ts';
 

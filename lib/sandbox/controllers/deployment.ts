@@ -1,5 +1,5 @@
-import type { Deployment, ReplicaSet } from '../../kube/resource.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { Deployment, ReplicaSet } from '../../kube/model/resource.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { type Caller, controller, type InternalApi } from '../internal.ts';
 import { isEqual } from '../schema/value.ts';
 import { adopt } from './adopt.ts';

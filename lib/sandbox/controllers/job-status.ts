@@ -1,6 +1,6 @@
 import type { V1JobCondition } from '@kubernetes/client-node';
-import type { Pod } from '../../kube/resource.ts';
-import type { Wire } from '../../kube/wire.ts';
+import type { Pod } from '../../kube/model/resource.ts';
+import type { Wire } from '../../kube/model/wire.ts';
 import { timestamp } from '../cluster.ts';
 import type { Job } from './kinds.ts';
 import { isActive, isReady, isTerminating } from './pod.ts';

@@ -1,4 +1,4 @@
-import type { Pod } from '../../kube/resource.ts';
+import type { Pod } from '../../kube/model/resource.ts';
 import { type Caller, controller, type InternalApi, type ObjectEvent } from '../internal.ts';
 import { finishedAt, isFinished, jobStatus, podsToStart } from './job-status.ts';
 import { type Job, jobs, pods } from './kinds.ts';

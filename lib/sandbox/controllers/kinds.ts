@@ -4,7 +4,7 @@ import type {
   V1PersistentVolumeClaim,
   V1PodDisruptionBudget,
 } from '@kubernetes/client-node';
-import type { Wire } from '../../kube/wire.ts';
+import type { Wire } from '../../kube/model/wire.ts';
 import type { KindRef } from '../internal.ts';
 
 export type ControllerRevision = Wire<V1ControllerRevision>;

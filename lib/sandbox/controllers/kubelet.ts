@@ -1,4 +1,4 @@
-import type { Pod } from '../../kube/resource.ts';
+import type { Pod } from '../../kube/model/resource.ts';
 import type { Caller, InternalApi } from '../internal.ts';
 import { pods } from './kinds.ts';
 import { keyOf, parseKey } from './owned.ts';

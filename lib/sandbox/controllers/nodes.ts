@@ -1,4 +1,4 @@
-import type { Node } from '../../kube/resource.ts';
+import type { Node } from '../../kube/model/resource.ts';
 import { timestamp } from '../cluster.ts';
 import type { Caller, InternalApi } from '../internal.ts';
 import { nodes } from './kinds.ts';

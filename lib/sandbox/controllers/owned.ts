@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from '../../kube/wire.ts';
+import type { KubeObject, OwnerReference } from '../../kube/model/wire.ts';
 import type { InternalApi, KindRef, ObjectEvent } from '../internal.ts';
 
 /** Objects of one kind by the controller that owns them, kept current. */

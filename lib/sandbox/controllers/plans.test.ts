@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DaemonSet, Pod, StatefulSet } from '../../kube/resource.ts';
+import type { DaemonSet, Pod, StatefulSet } from '../../kube/model/resource.ts';
 import { daemonPlan, daemonPod, nodeOf } from './daemon-plan.ts';
 import { disruptionStatus } from './disruption-status.ts';
 import { isFinished, jobStatus, podsToStart } from './job-status.ts';

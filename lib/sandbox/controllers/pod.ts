@@ -1,4 +1,4 @@
-import type { Node, Pod } from '../../kube/resource.ts';
+import type { Node, Pod } from '../../kube/model/resource.ts';
 
 export function condition(
   object: Pod | Node,

@@ -1,5 +1,5 @@
-import { matchesLabelSelector } from '../../kube/selector.ts';
-import type { Pod, ReplicaSet } from '../../kube/resource.ts';
+import { matchesLabelSelector } from '../../kube/model/selector.ts';
+import type { Pod, ReplicaSet } from '../../kube/model/resource.ts';
 import { timestamp } from '../cluster.ts';
 import { type Caller, controller, type InternalApi } from '../internal.ts';
 import { ApiError } from '../status.ts';

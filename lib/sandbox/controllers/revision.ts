@@ -1,4 +1,4 @@
-import type { Deployment, ReplicaSet } from '../../kube/resource.ts';
+import type { Deployment, ReplicaSet } from '../../kube/model/resource.ts';
 import { isEqual } from '../schema/value.ts';
 import {
   ceilingOf,

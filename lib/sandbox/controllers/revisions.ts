@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Caller, InternalApi } from '../internal.ts';
 import { isEqual } from '../schema/value.ts';
 import { type ControllerRevision, controllerRevisions } from './kinds.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Deployment, ReplicaSet } from '../../kube/resource.ts';
+import type { Deployment, ReplicaSet } from '../../kube/model/resource.ts';
 import {
   availableOf,
   isScaling,

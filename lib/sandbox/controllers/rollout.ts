@@ -1,4 +1,4 @@
-import type { Deployment, ReplicaSet } from '../../kube/resource.ts';
+import type { Deployment, ReplicaSet } from '../../kube/model/resource.ts';
 
 /** How many pods each ReplicaSet should have, by name. Those that stay as they are, are left out. */
 export type Targets = ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-import type { Node, Pod } from '../../kube/resource.ts';
+import type { Node, Pod } from '../../kube/model/resource.ts';
 import { timestamp } from '../cluster.ts';
 import type { Caller, InternalApi, ObjectEvent } from '../internal.ts';
 import { nodes, pods } from './kinds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Node, Pod } from '../../kube/resource.ts';
+import type { Node, Pod } from '../../kube/model/resource.ts';
 import { chooseNode, problemWith } from './scheduling.ts';
 
 const plain: Node = { metadata: { name: 'plain', labels: { pool: 'a', cores: '4' } } };

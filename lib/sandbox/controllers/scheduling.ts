@@ -1,6 +1,6 @@
 import type { V1NodeSelectorRequirement, V1NodeSelectorTerm, V1Taint, V1Toleration } from '@kubernetes/client-node';
-import type { Node, Pod } from '../../kube/resource.ts';
-import type { Wire } from '../../kube/wire.ts';
+import type { Node, Pod } from '../../kube/model/resource.ts';
+import type { Wire } from '../../kube/model/wire.ts';
 
 type Requirement = Wire<V1NodeSelectorRequirement>;
 type Term = Wire<V1NodeSelectorTerm>;

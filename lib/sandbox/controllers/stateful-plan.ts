@@ -1,4 +1,4 @@
-import type { Pod, StatefulSet } from '../../kube/resource.ts';
+import type { Pod, StatefulSet } from '../../kube/model/resource.ts';
 import { hasEnded, isReady, isTerminating } from './pod.ts';
 import { ordinalOf, revisionOfPod } from './stateful-pod.ts';
 

@@ -1,4 +1,4 @@
-import type { Pod, StatefulSet } from '../../kube/resource.ts';
+import type { Pod, StatefulSet } from '../../kube/model/resource.ts';
 import type { PersistentVolumeClaim } from './kinds.ts';
 import { controllerReference, podFrom, type PodTemplate } from './template.ts';
 

@@ -1,4 +1,4 @@
-import type { Pod, StatefulSet } from '../../kube/resource.ts';
+import type { Pod, StatefulSet } from '../../kube/model/resource.ts';
 import { type Caller, controller, type InternalApi, type ObjectEvent } from '../internal.ts';
 import { claims, type ControllerRevision, controllerRevisions, pods, statefulSets } from './kinds.ts';
 import { controllerOf, indexByOwner, keyOf, type Owned, parseKey } from './owned.ts';

@@ -1,6 +1,6 @@
 import type { V1PodTemplateSpec } from '@kubernetes/client-node';
-import type { Pod } from '../../kube/resource.ts';
-import type { KubeObject, OwnerReference, Wire } from '../../kube/wire.ts';
+import type { Pod } from '../../kube/model/resource.ts';
+import type { KubeObject, OwnerReference, Wire } from '../../kube/model/wire.ts';
 
 export type PodTemplate = Wire<V1PodTemplateSpec>;
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Caller, InternalApi, KindRef } from '../internal.ts';
 import { ApiError } from '../status.ts';
 

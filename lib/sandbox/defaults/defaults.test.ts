@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { withDefaults } from './defaults.ts';
 import { createSchemas, type Schema } from '../schema/schema.ts';
 import { readDefinitionTable, readKindTable } from '../schema/tables.ts';

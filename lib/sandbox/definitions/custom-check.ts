@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { validateRules } from './custom-rules.ts';
 import { type Spot, validateSchema } from './custom-validate.ts';
 import type { Schema } from '../schema/schema.ts';

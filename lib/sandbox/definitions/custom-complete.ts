@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { fieldSchema, itemSchema } from '../patch/item-step.ts';
 import { normalize } from '../write/normalize.ts';
 import type { Schema } from '../schema/schema.ts';

@@ -1,5 +1,5 @@
 import { apiServer, type InternalApi, type KindRef } from '../internal.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { timestamp } from '../cluster.ts';
 import { createQueue } from '../controllers/queue.ts';
 import { definitionStatus, isEstablished } from './conditions.ts';

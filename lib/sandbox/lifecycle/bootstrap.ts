@@ -1,5 +1,5 @@
 import { apiServer, type InternalApi, type KindRef } from '../internal.ts';
-import type { Service } from '../../kube/resource.ts';
+import type { Service } from '../../kube/model/resource.ts';
 import { sandboxNode } from '../controllers/nodes.ts';
 import { createStandardRoles } from '../access/rbac-roles.ts';
 

@@ -1,6 +1,6 @@
-import type { Pod } from '../../kube/resource.ts';
-import { matchesLabelSelector } from '../../kube/selector.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { Pod } from '../../kube/model/resource.ts';
+import { matchesLabelSelector } from '../../kube/model/selector.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { type Answer, bodyOf, type Call, userAgentOf, writeOf } from '../requests/call.ts';
 import { timestamp } from '../cluster.ts';
 import { disruptionBudgets, type PodDisruptionBudget } from '../controllers/kinds.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from '../../kube/wire.ts';
+import type { KubeObject, OwnerReference } from '../../kube/model/wire.ts';
 import { createQueue } from '../controllers/queue.ts';
 import { isGone } from '../controllers/writes.ts';
 import { subscribeToEveryKind } from './every-kind.ts';

@@ -1,5 +1,5 @@
-import type { Namespace } from '../../kube/resource.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { Namespace } from '../../kube/model/resource.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { keyOf, parseKey } from '../controllers/owned.ts';
 import { createQueue } from '../controllers/queue.ts';
 import { breathe, removeObject } from '../controllers/writes.ts';

@@ -1,5 +1,5 @@
-import { groupVersion } from '../../kube/resource.ts';
-import type { KubeObject, OwnerReference } from '../../kube/wire.ts';
+import { groupVersion } from '../../kube/model/resource.ts';
+import type { KubeObject, OwnerReference } from '../../kube/model/wire.ts';
 import type { InternalApi, KindRef, ServedKind } from '../internal.ts';
 
 /** An object in the graph of owners. */

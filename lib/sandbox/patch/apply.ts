@@ -1,4 +1,4 @@
-import type { KubeObject, ManagedFieldsEntry } from '../../kube/wire.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../../kube/model/wire.ts';
 import { fieldsOf, type Comparison } from './compare.ts';
 import {
   difference,

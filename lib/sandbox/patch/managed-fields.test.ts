@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import type { KubeObject, ManagedFieldsEntry } from '../../kube/wire.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../../kube/model/wire.ts';
 import { serverSideApply } from './apply.ts';
 import { withDefaults } from '../defaults/defaults.ts';
 import { trackManagers, type Writer } from './managed-fields.ts';

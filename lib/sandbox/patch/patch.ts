@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { mediaType, parseYaml } from '../requests/body.ts';
 import type { Body } from '../requests/decode.ts';
 import { applyJsonPatch, JsonPatchProblem } from './json-patch.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { matchesFields, parseFieldSelector, selectedName } from './field-selector.ts';
 import { builtInKinds, type Kind } from '../kinds.ts';
 import { createSchemas } from '../schema/schema.ts';

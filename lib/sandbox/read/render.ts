@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { inVersion, isStoredAs } from './convert.ts';
 import type { Kind } from '../kinds.ts';
 import type { Page } from './list.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { humanDuration } from './age.ts';
 import { type Cell, type CellValue, missing, unknown } from '../cells/cell.ts';
 import { builtInCells } from '../cells/built-in.ts';

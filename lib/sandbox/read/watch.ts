@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { EventType } from '../internal.ts';
 import type { Kind } from '../kinds.ts';
 import { type ListQuery, selects } from '../requests/list-options.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { issueAuthority, issueLeaf } from '../../x509.ts';
+import { issueAuthority, issueLeaf } from '../../base/x509.ts';
 
 /** A certificate authority and a server certificate of its making, as PEM. */
 export interface Certificates {

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { mediaType, parseYaml } from './body.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Kind, Kinds } from '../kinds.ts';

@@ -1,5 +1,5 @@
-import { matches, parseSelector, type Selector } from '../../kube/selector.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import { matches, parseSelector, type Selector } from '../../kube/model/selector.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { type FieldSelector, matchesFields, parseFieldSelector, selectedName } from '../read/field-selector.ts';
 import type { Kind } from '../kinds.ts';
 import { isTrue, type ResourceRequest } from './request.ts';

@@ -6,7 +6,7 @@ import { faultError, type FaultSubject, type FaultSwitch, type Verdict } from '.
 import { impersonate } from '../access/impersonate.ts';
 import type { Caller } from '../internal.ts';
 import type { Kind, Kinds } from '../kinds.ts';
-import { pause } from '../../pause.ts';
+import { pause } from '../../base/pause.ts';
 import { isLeftOut } from '../discovery/left-out.ts';
 import { negotiate } from './negotiate.ts';
 import { serveObjects } from '../write/objects.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import { DecodeError } from './go-types.ts';
 import { inspectBuiltIn, inspectCustom } from '../schema/inspect.ts';

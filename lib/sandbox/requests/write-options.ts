@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { PropagationPolicy, RemoveOptions } from '../internal.ts';
 import { isTrue } from './request.ts';
 import { badRequest, type Cause, invalid } from '../status.ts';

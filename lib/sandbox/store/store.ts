@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { EventType, KindRef } from '../internal.ts';
 import { type Change, createShelf, type Shelf } from './shelf.ts';
 import { keyOf, store, type Stored } from './stored.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 
 /** One revision of one object. Never changes, so its JSON is made once, when it is first asked for. */
 export interface Stored {

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../kube/wire.ts';
-import type { AdmissionRequest, AdmissionResponse } from '../../review/review.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
+import type { AdmissionRequest, AdmissionResponse } from '../../kube/model/review.ts';
 import { createWebhookAdmission } from '../admission/admission.ts';
 import type { Webhook } from '../admission/admission-match.ts';
 import type { Attributes } from '../admission/attributes.ts';

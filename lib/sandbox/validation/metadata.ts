@@ -1,4 +1,4 @@
-import type { KubeObject, Metadata, OwnerReference } from '../../kube/wire.ts';
+import type { KubeObject, Metadata, OwnerReference } from '../../kube/model/wire.ts';
 import { checkLabels, checkName } from './fields.ts';
 import { labelWithoutDots, type NameRule, pathSegment, qualifiedName, subdomain } from './names.ts';
 import type { Report } from './report.ts';

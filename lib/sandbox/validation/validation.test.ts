@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { withDefaults } from '../defaults/defaults.ts';
 import { normalize } from '../write/normalize.ts';
 import { createSchemas } from '../schema/schema.ts';

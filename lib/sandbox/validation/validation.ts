@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { checkDefinition } from '../definitions/definition.ts';
 import type { Cause } from '../status.ts';
 import type { Json } from '../schema/value.ts';

@@ -1,4 +1,4 @@
-import { matchesLabelSelector } from '../../kube/selector.ts';
+import { matchesLabelSelector } from '../../kube/model/selector.ts';
 import { at, isEqual, isObject, type Json, objectAt } from '../schema/value.ts';
 import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing, type Place } from './fields.ts';
 import { checkPodSpec, checkPodTemplate } from './pod.ts';

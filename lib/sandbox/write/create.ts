@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { KubeObject, Metadata } from '../../kube/wire.ts';
+import type { KubeObject, Metadata } from '../../kube/model/wire.ts';
 import { type Cluster, timestamp } from '../cluster.ts';
 import { generatedName } from './generate-name.ts';
 import type { Kind } from '../kinds.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject, Metadata } from '../../kube/wire.ts';
+import type { KubeObject, Metadata } from '../../kube/model/wire.ts';
 import type { Kind } from '../kinds.ts';
 import { type Cause, invalid } from '../status.ts';
 

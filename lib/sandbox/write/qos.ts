@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
 
 const counted = ['cpu', 'memory'] as const;

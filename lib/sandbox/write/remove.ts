@@ -1,4 +1,4 @@
-import type { KubeObject, Metadata, Status } from '../../kube/wire.ts';
+import type { KubeObject, Metadata, Status } from '../../kube/model/wire.ts';
 import { type Cluster, timestamp } from '../cluster.ts';
 import type { PropagationPolicy, RemoveOptions } from '../internal.ts';
 import type { Kind } from '../kinds.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject, ManagedFieldsEntry } from '../../kube/wire.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../../kube/model/wire.ts';
 import type { Kind } from '../kinds.ts';
 import type { Json } from '../schema/value.ts';
 import type { FieldValidation } from '../requests/write-options.ts';

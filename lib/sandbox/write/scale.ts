@@ -1,5 +1,5 @@
-import { formatSelector, requirements } from '../../kube/selector.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import { formatSelector, requirements } from '../../kube/model/selector.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { type Answer, bodyOf, type Call, userAgentOf, writeOf } from '../requests/call.ts';
 import { parseBody } from '../requests/decode.ts';
 import type { Kind, ScalePaths } from '../kinds.ts';

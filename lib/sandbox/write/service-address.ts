@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Kind } from '../kinds.ts';
 import { resourceName } from './strategy.ts';
 import { isObject, type Json, listAt, objectAt, stringAt } from '../schema/value.ts';

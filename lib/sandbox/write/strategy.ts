@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Kind } from '../kinds.ts';
 import { qosClass } from './qos.ts';
 import { isEqual, type Json, listAt, objectAt } from '../schema/value.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { type Answer, bodyOf, type Call, userAgentOf, writeOf } from '../requests/call.ts';
 import { parseBody } from '../requests/decode.ts';
 import { modify } from './modify.ts';

@@ -1,5 +1,5 @@
-import type { DaemonSet } from '../../kube/resource.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { DaemonSet } from '../../kube/model/resource.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Job } from '../controllers/kinds.ts';
 import type { Kind } from '../kinds.ts';
 import { resourceName } from './strategy.ts';

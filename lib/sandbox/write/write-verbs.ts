@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import { mediaType } from '../requests/body.ts';
 import { type Answer, bodyOf, type Call, renderingOf, userAgentOf, writeOf } from '../requests/call.ts';
 import { create } from './create.ts';

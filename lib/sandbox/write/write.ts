@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 import type { Attributes, Operation } from '../admission/attributes.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Caller } from '../internal.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { matches, parseSelector } from '../../kube/selector.ts';
+import { matches, parseSelector } from '../../kube/model/selector.ts';
 import { createTransport, type Transport } from '../../kube/transport.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 
 /** An API server with ConfigMaps and nothing else, whose connections break on command. */
 export interface ScriptedApi {

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { binaryEvent, send, type Sent } from '../../http.ts';
+import { binaryEvent, send, type Sent } from '../../support/http.ts';
 
 /** An event that makes the census read the cluster. */
 export const ingressEvent: Sent = binaryEvent({

@@ -8,10 +8,10 @@ import {
   type Deployment,
   type Pod,
   type ReplicaSet,
-} from '../../../lib/kube/resource.ts';
-import type { KubeObject, OwnerReference } from '../../../lib/kube/wire.ts';
+} from '../../../lib/kube/model/resource.ts';
+import type { KubeObject, OwnerReference } from '../../../lib/kube/model/wire.ts';
 import type { InternalApi } from '../../../lib/sandbox/internal.ts';
-import { inParallel } from '../../../lib/work/in-parallel.ts';
+import { inParallel } from '../../../lib/base/in-parallel.ts';
 
 export interface MeshSize {
   readonly namespaces: number;

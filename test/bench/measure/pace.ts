@@ -1,5 +1,5 @@
 import https from 'node:https';
-import { send } from '../../http.ts';
+import { send } from '../../support/http.ts';
 import type { Started } from './program.ts';
 
 /** How a program fared with a round of reviews. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bundle } from '../../../deploy/bundle.ts';
 import { launch } from '../../../deploy/launch.ts';
-import { memoryOf } from '../../../lib/manifests/container.ts';
+import { memoryOf } from '../../../lib/install/manifests/container.ts';
 import { createCertificates } from '../../../lib/sandbox/requests/certificates.ts';
 import hostCensus from '../../functions/host-census/index.ts';
 import { mintAuthority, mintPair, mountPair } from '../../tls/mint.ts';

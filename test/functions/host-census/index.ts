@@ -1,8 +1,11 @@
-import { defineFunction, type Context } from '../../../lib/function/define.ts';
-import { configMaps, ingresses, namespaces } from '../../../lib/kube/resource.ts';
+import { configMaps, ingresses, namespaces } from '../../../lib/kube/model/resource.ts';
+import { defineFunction } from '../../../lib/runtime/define.ts';
+import { admitIngress } from './act/admit.ts';
+import { status } from './act/status.ts';
+import { sync } from './act/sync.ts';
 import { Config } from './config.ts';
-import { plan } from './plan.ts';
-import { observe } from './sources.ts';
+import { recountType } from './names.ts';
+import { permissions } from './permissions.ts';
 
 /** The smallest function that uses every part of the runtime: contract tests and `npm start` run it. */
 export default defineFunction({
@@ -13,7 +16,7 @@ export default defineFunction({
     { resource: ingresses, mode: 'Reference', scope: 'cluster', handle: sync },
     { resource: configMaps, mode: 'Resource', scope: 'own', names: [CONFIG_MAP], handle: sync },
     { resource: namespaces, mode: 'Resource', scope: 'cluster', handle: sync },
-    { type: 'dev.kube-reflex.host-census.recount', handle: sync },
+    { type: recountType, handle: sync },
   ],
   tick: { schedule: '*/5 * * * *', handle: sync },
   admit: () => [
@@ -36,37 +39,9 @@ export default defineFunction({
           ],
         },
       ],
-      decide: ({ object }) =>
-        object?.metadata?.annotations?.['host-census.kube-reflex.dev/refuse'] === 'true'
-          ? { allow: false, message: 'the annotation host-census.kube-reflex.dev/refuse asks for it' }
-          : { allow: true },
+      decide: admitIngress,
     },
   ],
-  routes: [
-    {
-      method: 'GET',
-      path: '/status',
-      handle: async (_request, { kube, namespace, config }) => {
-        const census = await kube.get(configMaps, { namespace, name: config.CONFIG_MAP });
-        return { body: { hosts: census?.data?.['hosts']?.split('\n').filter((host) => host !== '') ?? [] } };
-      },
-    },
-  ],
-  permissions: ({ CONFIG_MAP }) => [
-    { groups: ['networking.k8s.io'], resources: ['ingresses'], verbs: ['list'], scope: 'cluster', role: 'events' },
-    {
-      groups: [''],
-      resources: ['configmaps'],
-      verbs: ['get', 'patch'],
-      names: [CONFIG_MAP],
-      scope: 'own',
-      role: 'events',
-    },
-    { groups: [''], resources: ['configmaps'], verbs: ['create'], scope: 'own', role: 'events' },
-  ],
+  routes: [{ method: 'GET', path: '/status', handle: (_request, context) => status(context) }],
+  permissions,
 });
-
-async function sync({ kube, namespace, config }: Context<Config>): Promise<void> {
-  const place = { namespace, name: config.CONFIG_MAP };
-  await kube.run(plan(await observe(kube, place), place));
-}

@@ -1,0 +1,110 @@
+import * as z from 'zod/mini';
+import {
+  ConfigError,
+  dnsLabel,
+  file,
+  flag,
+  integer,
+  oneOf,
+  parseConfig,
+  text,
+  withDefault,
+  type Environment,
+} from './config.ts';
+import type { Definition } from './definition.ts';
+
+/** What a process needs to know, whichever functions it serves. */
+export const ProcessSettings = z.object({
+  PORT: withDefault(
+    integer({ about: 'HTTP: events, routes, health, metrics', example: '8080', min: 0, max: 65_535 }),
+    8080,
+  ),
+  TLS_PORT: withDefault(integer({ about: 'HTTPS: admission', example: '9443', min: 0, max: 65_535 }), 9443),
+  MAX_BODY_BYTES: withDefault(
+    integer({ about: 'largest review: two objects of 3 MiB and slack', example: '7340032', min: 1024, max: 2 ** 30 }),
+    7 * 1024 * 1024,
+  ),
+  MAX_INFLIGHT_BYTES: withDefault(
+    integer({ about: 'reviews in memory at once; more get 503', example: '33554432', min: 1024, max: 2 ** 32 }),
+    32 * 1024 * 1024,
+  ),
+  KUBECONFIG: z.optional(file({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' })),
+  POD_NAMESPACE: z.optional(text({ about: 'own namespace', example: 'kube-reflex', pattern: dnsLabel })),
+  LOG_LEVEL: withDefault(
+    oneOf(['info', 'trace', 'debug', 'warn', 'error', 'silent'], { about: 'least level to log' }),
+    'info',
+  ),
+  DRAIN_SECONDS: withDefault(
+    integer({
+      about: 'how long to go on serving after SIGTERM, until no more requests are sent here',
+      example: '5',
+      min: 0,
+      max: 300,
+    }),
+    5,
+  ),
+});
+export type ProcessSettings = z.output<typeof ProcessSettings>;
+
+const timeout = integer({ about: 'longest run of a handler', example: '60', min: 1, max: 3600 });
+
+/** How the runtime treats one function. */
+export const FunctionSettings = z.object({
+  ROLE: withDefault(
+    oneOf(['all', 'events', 'admission'], { about: 'which half of the function this process is' }),
+    'all',
+  ),
+  TIMEOUT_SECONDS: withDefault(timeout, 60),
+  MAX_RUNNING: withDefault(integer({ about: 'handlers under way at once', example: '16', min: 1, max: 1000 }), 16),
+  MAX_WAITING: withDefault(
+    integer({ about: 'events that may wait; more get 503', example: '1000', min: 1, max: 100_000 }),
+    1000,
+  ),
+  DRY_RUN: withDefault(flag({ about: 'log what would be written, write nothing' }), false),
+});
+export type FunctionSettings = z.output<typeof FunctionSettings>;
+
+/** A function with its settings read. */
+export interface Configured {
+  readonly definition: Definition;
+  readonly config: unknown;
+  readonly settings: FunctionSettings;
+}
+
+/** A function whose runs take longer by nature says so itself. */
+function settingsOf({ timeoutSeconds }: Definition): typeof FunctionSettings {
+  return timeoutSeconds === undefined
+    ? FunctionSettings
+    : z.extend(FunctionSettings, { TIMEOUT_SECONDS: withDefault(timeout, timeoutSeconds) });
+}
+
+/** All settings of the process, or one error that names everything that is wrong. */
+export function readSettings(
+  definitions: readonly Definition[],
+  environment: Environment,
+): { readonly settings: ProcessSettings; readonly configured: readonly Configured[] } {
+  const problems: string[] = [];
+
+  function attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) {
+        throw error;
+      }
+      problems.push(...error.problems);
+      return undefined;
+    }
+  }
+
+  const settings = attempt(() => parseConfig(ProcessSettings, environment));
+  const configured = definitions.flatMap((definition) => {
+    const settings = attempt(() => parseConfig(settingsOf(definition), environment, definition.name));
+    const config = attempt(() => parseConfig(definition.config, environment, definition.name));
+    return settings === undefined ? [] : [{ definition, config, settings }];
+  });
+  if (settings === undefined || problems.length > 0) {
+    throw new ConfigError([...new Set(problems)]);
+  }
+  return { settings, configured };
+}

@@ -1,0 +1,51 @@
+import type { Definition } from '../../function/definition.ts';
+import { pods } from '../../kube/model/resource.ts';
+import { labelsOf } from '../../function/names.ts';
+import { standardScaling } from '../../function/scaling.ts';
+import type { Found } from '../../runtime/doctor/finding.ts';
+import { orFailure, type Patient } from '../../runtime/doctor/look.ts';
+import { examinePulse, vitalsOf, type Vitals } from '../../runtime/doctor/pulse.ts';
+
+/** Asks every pod of the function through the API server, as a laptop has no other way to it. */
+export async function checkPulse(
+  { name, tick, scaling }: Pick<Definition, 'name' | 'tick' | 'scaling'>,
+  { kube, transport, namespace, now }: Patient,
+): Promise<Found[]> {
+  const check = 'last success';
+  // A pod that is gone by now may have got the last ones.
+  const { maxScale: sharing } = { ...standardScaling, ...scaling };
+  const labelSelector = Object.entries(labelsOf(name, 'events'))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+
+  /** A pod that hangs must not hide what there is to say about all the others. */
+  async function askPod(pod: string): Promise<Vitals | Found> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${pod}:8080/proxy/metrics`;
+    const look = `kubectl -n ${namespace} logs ${pod}`;
+    try {
+      const { status, body } = await transport.send({ method: 'GET', path, accept: 'text/plain' });
+      const vitals = status === 200 ? vitalsOf(body, { name, who: `pod ${pod}` }) : undefined;
+      const message = `the metrics of pod ${pod} could not be read (${status})`;
+      const fix = status === 403 ? 'look as somebody who may get pods/proxy' : look;
+      return vitals ?? { check, state: 'unknown', message, fix };
+    } catch (error) {
+      const message = `pod ${pod} does not answer: ${(error as Error).message}`;
+      return { check, state: 'error', message, fix: `${look}; or something keeps the API server from it` };
+    }
+  }
+
+  return orFailure(check, async () => {
+    const { items } = await kube.list(pods, { namespace, labelSelector, fieldSelector: 'status.phase=Running' });
+    if (items.length === 0) {
+      const message = 'no pod runs at the moment; Knative starts one with the next event or tick';
+      return [{ check, state: 'unknown', message }];
+    }
+    const told = await Promise.all(items.map(({ metadata }) => askPod(metadata?.name ?? '')));
+    const processes = told.filter((each) => 'who' in each);
+    const partial = processes.length < told.length;
+    return [
+      ...told.filter((each) => 'check' in each),
+      ...(processes.length === 0 ? [] : examinePulse(processes, { schedule: tick?.schedule, now, sharing, partial })),
+    ];
+  });
+}

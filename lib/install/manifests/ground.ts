@@ -1,0 +1,24 @@
+import type { Manifest } from '../../kube/model/manifest.ts';
+import type { Installation } from './installation.ts';
+import { deliveryAt } from './triggers.ts';
+
+const labels = { 'app.kubernetes.io/part-of': 'kube-reflex' };
+
+/** What everything else of an installation is in. */
+export function namespaceOf({ namespace }: Installation): Manifest {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } };
+}
+
+/**
+ * What events pass on Knative. Delivery is synchronous on purpose: an event stays with its source until the function has
+ * answered. With `messaging.knative.dev/async-handler` it would wait in memory, and be lost with the pod that holds it.
+ */
+export function brokerOf(site: Installation): Manifest {
+  const { broker, namespace } = site;
+  return {
+    apiVersion: 'eventing.knative.dev/v1',
+    kind: 'Broker',
+    metadata: { name: broker, namespace, labels },
+    spec: { delivery: deliveryAt(site) },
+  };
+}

@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import type { Environment } from '../../function/config.ts';
+import type { Definition } from '../../function/definition.ts';
+import { certManagerVariant } from './cert-manager.ts';
+import { componentFile, derivedFile, functionFile, kustomizationFile, manifestFile } from './file.ts';
+import { driftOf, repair, type Folder } from './folder.ts';
+import { knative, renderFunction, type Platform } from './function-manifests.ts';
+import { brokerOf, namespaceOf } from './ground.ts';
+import { standardInstallation } from './installation.ts';
+import { openfaas, openfaasSite, openfaasSource, stackOf } from './openfaas.ts';
+import { plain, plainSource } from './plain.ts';
+import { defaultSettings, type SettingsOf } from './settings.ts';
+import { renderShared } from './shared.ts';
+
+type Folders = ReadonlyMap<string, Folder>;
+
+/** What is installed, and with which settings: what it may, hears of and is asked depends on them. */
+interface Wanted {
+  readonly definitions: readonly Definition[];
+  readonly settingsOf: SettingsOf;
+}
+
+/** The ways to install the functions, each a folder of the repository. Kinds are apart: they outlive the functions. */
+const installations: readonly (readonly [string, (wanted: Wanted) => Folders])[] = [
+  ['knative', knativeFolders],
+  [join('deploy', 'plain'), plainFolders],
+  [join('deploy', 'kinds'), kindFolders],
+  [join('deploy', 'openfaas'), openfaasFolders],
+];
+
+/** One file that departs from the definitions: its text is another, or it should not be there. */
+export interface Departure {
+  readonly path: string;
+  readonly superfluous: boolean;
+}
+
+export interface UpdateOptions {
+  readonly root: string;
+  readonly check: boolean;
+  readonly settingsOf?: SettingsOf;
+}
+
+/**
+ * Names every file under the root that departs from the definitions, and mends it unless asked only to check. What can't
+ * be mended is found before the first file is touched.
+ */
+export async function updateManifests(
+  definitions: readonly Definition[],
+  { root, check, settingsOf = defaultSettings }: UpdateOptions,
+): Promise<Departure[]> {
+  const drifts = await Promise.all(
+    installations.map(async ([folder, foldersOf]) => {
+      const place = join(root, folder);
+      return { place, drift: await driftOf(place, foldersOf({ definitions, settingsOf })) };
+    }),
+  );
+  for (const { place, drift } of check ? [] : drifts) {
+    await repair(place, drift);
+  }
+  return drifts.flatMap(({ place, drift }) => [
+    ...[...drift.write.keys()].map((name) => ({ path: join(place, name), superfluous: false })),
+    ...drift.remove.map((name) => ({ path: join(place, name), superfluous: true })),
+  ]);
+}
+
+/** A base for each function and one for what they share; one overlay installs all, another does with cert-manager. */
+function knativeFolders({ definitions, settingsOf }: Wanted): Folders {
+  const bases = [...definitions.map(({ name }) => name), 'shared'];
+  const admitting = definitions.filter(({ admit }) => admit !== undefined);
+  return new Map([
+    ['.', listing(new Map(), bases)],
+    [
+      'shared',
+      listing(
+        new Map([
+          [
+            'broker.yaml',
+            manifestFile('what events pass', [namespaceOf(standardInstallation), brokerOf(standardInstallation)]),
+          ],
+          [
+            'shared.yaml',
+            manifestFile('what all functions share', renderShared(definitions, standardInstallation, settingsOf)),
+          ],
+        ]),
+      ),
+    ],
+    ...(admitting.length === 0 ? [] : [['cert-manager', certManagerOverlay(bases, admitting)] as const]),
+    ...definitions.map((definition): [string, Folder] => [
+      definition.name,
+      listing(new Map([['function.yaml', functionText(definition, { platform: knative, settingsOf })]])),
+    ]),
+    ...admitting.map((definition): [string, Folder] => [
+      join(definition.name, 'cert-manager'),
+      variant(definition, settingsOf(definition.name)),
+    ]),
+  ]);
+}
+
+/** It names the bases again: kustomize does not let an overlay inside a folder build upon that folder. */
+function certManagerOverlay(bases: readonly string[], admitting: readonly Definition[]): Folder {
+  const resources = bases.map((name) => `../${name}`);
+  const components = admitting.map(({ name }) => `../${name}/cert-manager`);
+  return { files: new Map(), kustomization: () => kustomizationFile({ resources, components }) };
+}
+
+function variant(definition: Definition, settings: Environment): Folder {
+  const { certificates, patches } = certManagerVariant(definition, standardInstallation, {
+    platform: knative,
+    settings,
+  });
+  const what = `the certificate of ${definition.name} by cert-manager`;
+  return {
+    files: new Map([['certificates.yaml', manifestFile(what, certificates)]]),
+    kustomization: (resources) => componentFile(resources, patches),
+  };
+}
+
+function plainFolders({ definitions, settingsOf }: Wanted): Folders {
+  const files = definitions.map((definition): [string, string] => [
+    `${definition.name}.yaml`,
+    functionText(definition, { platform: plain, settingsOf }),
+  ]);
+  const namespace = manifestFile('the namespace of all functions', [namespaceOf(standardInstallation)]);
+  const source = manifestFile(
+    'the watches of all functions',
+    plainSource(definitions, standardInstallation, settingsOf),
+  );
+  return new Map([['.', listing(new Map([...files, ['namespace.yaml', namespace], ['source.yaml', source]]))]]);
+}
+
+/** The stack file is for `faas-cli`; what Kubernetes must hold beside it is a folder of its own. */
+function openfaasFolders({ definitions, settingsOf }: Wanted): Folders {
+  const files = definitions.map((definition): [string, string] => [
+    `${definition.name}.yaml`,
+    functionText(definition, { platform: openfaas, settingsOf }, openfaasSite),
+  ]);
+  const source = manifestFile('the watches of all functions', openfaasSource(definitions, settingsOf));
+  return new Map<string, Folder>([
+    ['.', { files: new Map([['stack.yaml', derivedFile('for faas-cli', stackOf(definitions, settingsOf))]]) }],
+    ['beside', listing(new Map([...files, ['source.yaml', source]]))],
+  ]);
+}
+
+function kindFolders({ definitions }: Wanted): Folders {
+  const files = definitions.flatMap(({ name, kinds = [] }): [string, string][] =>
+    kinds.length === 0 ? [] : [[`${name}.yaml`, manifestFile(`the kinds of ${name}`, kinds)]],
+  );
+  return new Map([['.', listing(new Map(files))]]);
+}
+
+/** A folder whose kustomization lists its files, and these folders. */
+function listing(files: ReadonlyMap<string, string>, folders: readonly string[] = []): Folder {
+  return { files, kustomization: (names) => kustomizationFile({ resources: [...folders, ...names].sort() }) };
+}
+
+function functionText(
+  definition: Definition,
+  { platform, settingsOf }: { readonly platform: Platform; readonly settingsOf: SettingsOf },
+  site = standardInstallation,
+): string {
+  const environment = settingsOf(definition.name);
+  return functionFile(definition.name, renderFunction(definition, site, { platform, environment }));
+}

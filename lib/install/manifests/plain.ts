@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { parseConfig, type Environment } from '../../function/config.ts';
+import type { Definition } from '../../function/definition.ts';
+import type { ConfigMap, Deployment, Service } from '../../kube/model/resource.ts';
+import type { WrittenSubscription } from '../../source/branch.ts';
+import { containerOf, standardPorts, volumesOf } from './container.ts';
+import type { Platform } from './function-manifests.ts';
+import { labelsOf } from '../../function/names.ts';
+import { standardInstallation, type Installation } from './installation.ts';
+import type { Manifest } from '../../kube/model/manifest.ts';
+import { accountWith } from './rights.ts';
+import { standardScaling } from '../../function/scaling.ts';
+import { defaultSettings, settingsTold, type SettingsOf } from './settings.ts';
+import { readingRight } from './sources.ts';
+
+/** The name of the event source, which all functions share: equal watches cost one connection. */
+export const source = 'source';
+export const subscriptions = { directory: '/etc/kube-reflex', key: 'subscriptions.json' };
+
+/** Kubernetes alone: a Deployment for each function; `plainSource` brings the events. */
+export const plain: Platform = {
+  workload: (told, scaling, site) => {
+    const { cpu, memory } = { ...standardScaling, ...scaling };
+    const { name } = told;
+    const container = containerOf({ ...told, role: 'events', scaling }, site);
+    return [
+      deployment(
+        { name, container: { ...container, resources: { requests: { cpu, memory } } }, ...volumesOf(told.mounts) },
+        site,
+      ),
+      service(name, site),
+    ];
+  },
+  wiring: () => [],
+};
+
+/** The program that watches the API server for all of these functions, and ticks. */
+export function plainSource(
+  definitions: readonly Definition[],
+  site = standardInstallation,
+  settingsOf: SettingsOf = defaultSettings,
+): Manifest[] {
+  return subscribedSource(
+    definitions.map((definition) => subscriptionOf(definition, site, settingsOf(definition.name))),
+    site,
+  );
+}
+
+/** The same for any subscriptions. */
+export function subscribedSource(wanted: readonly WrittenSubscription[], site: Installation): Manifest[] {
+  const rights = wanted.flatMap(({ watches }) => watches.map(({ resource, scope }) => readingRight(resource, scope)));
+  const { directory, key } = subscriptions;
+  const text = `${JSON.stringify(wanted, undefined, 2)}\n`;
+  const container = containerOf({ name: source, role: 'events', settings: {} }, site);
+  const variables = [{ name: 'SUBSCRIPTIONS', value: `${directory}/${key}` }];
+  return [
+    ...accountWith({ name: source, part: 'events', namespace: site.namespace }, rights),
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: metadataOf(source, site),
+      data: { [key]: text },
+    } satisfies ConfigMap,
+    deployment(
+      {
+        name: source,
+        container: {
+          ...container,
+          env: [...container.env.filter(({ name }) => name === 'FUNCTION'), ...variables],
+          resources: { requests: { cpu: '10m', memory: '96Mi' } },
+          volumeMounts: [{ name: 'subscriptions', mountPath: directory, readOnly: true }],
+        },
+        volumes: [{ name: 'subscriptions', configMap: { name: source } }],
+        // It reads them once: without another template its pod would go on with those of its start.
+        annotations: { 'kube-reflex.dev/subscriptions': shortHash(text) },
+      },
+      site,
+    ),
+  ];
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** What a function wants to hear of with the default settings, or with those given. */
+export function subscriptionOf(
+  { name, config, on, tick }: Definition,
+  site: Installation,
+  environment: Environment = {},
+): WrittenSubscription {
+  const triggers = on?.(parseConfig(config, settingsTold({ config }, environment), name), site) ?? [];
+  return {
+    name,
+    sink: `http://${name}.${site.namespace}.svc`,
+    watches: triggers
+      .filter((trigger) => 'resource' in trigger)
+      .map(({ handle: _handle, key: _key, ...watch }) => watch),
+    tick: tick?.schedule,
+  };
+}
+
+function metadataOf(
+  name: string,
+  { namespace }: Installation,
+): { name: string; namespace: string; labels: Record<string, string> } {
+  return { name, namespace, labels: { ...labelsOf(name, 'events') } };
+}
+
+type PodSpec = NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>;
+
+/** One pod at a time: two would be right as well, and cost twice. */
+function deployment(
+  {
+    name,
+    container,
+    volumes,
+    annotations,
+  }: {
+    readonly name: string;
+    readonly container: object;
+    readonly volumes?: PodSpec['volumes'];
+    readonly annotations?: Record<string, string>;
+  },
+  site: Installation,
+): Manifest {
+  const metadata = metadataOf(name, site);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata,
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: metadata.labels },
+      template: {
+        metadata: { labels: metadata.labels, ...(annotations === undefined ? {} : { annotations }) },
+        spec: {
+          serviceAccountName: name,
+          enableServiceLinks: false,
+          terminationGracePeriodSeconds: 60,
+          containers: [
+            {
+              ...(container as PodSpec['containers'][number]),
+              ports: [{ name: 'http', containerPort: standardPorts().http }],
+              readinessProbe: { httpGet: { path: '/health/readiness', port: 'http' } },
+              livenessProbe: { httpGet: { path: '/health/liveness', port: 'http' } },
+            },
+          ],
+          ...(volumes === undefined ? {} : { volumes }),
+        },
+      },
+    },
+  } satisfies Deployment;
+}
+
+function service(name: string, site: Installation): Manifest {
+  const metadata = metadataOf(name, site);
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata,
+    spec: { selector: metadata.labels, ports: [{ name: 'http', port: 80, targetPort: 'http' }] },
+  } satisfies Service;
+}

@@ -1,0 +1,189 @@
+import type { Logger } from 'pino';
+import { openAdmissionPort, type AdmissionPort } from './admission-port.ts';
+import type { Environment } from '../function/config.ts';
+import type { Definition } from '../function/definition.ts';
+import { createBodyReader } from '../http/body.ts';
+import { openFront, type Front, type FrontOptions } from '../http/front.ts';
+import { createInstance, type Instance } from './instance.ts';
+import type { Access } from '../kube/access.ts';
+import type { Call } from '../kube/client.ts';
+import { createTransport, type Transport } from '../kube/transport.ts';
+import { createLog } from '../base/log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { ownNamespace } from './own-namespace.ts';
+import { readSettings, type ProcessSettings } from '../function/settings.ts';
+import { plainSurface } from './surface.ts';
+import { version } from '../base/version.ts';
+
+export interface ServeOptions {
+  /** One function is served at `/`; several at `/<function>` each. */
+  readonly definitions: readonly Definition[];
+  readonly environment: Environment;
+  /** Absent: a KUBECONFIG in the environment, otherwise the pod's own ServiceAccount. */
+  readonly access?: Access;
+  /** As whom each function reaches the cluster, where several in one process are not the same. */
+  readonly accessOf?: (name: string) => Access;
+  /** Absent: the settings say where the certificate of the admission port comes from. */
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
+  /** Absent: all interfaces. */
+  readonly host?: string | undefined;
+  readonly log?: Logger;
+  /** The time that functions go by. Absent: that of the machine. */
+  readonly now?: () => Date;
+  /** The clock of the machine. Absent: `now`. A test gives it that turns `now` and can't turn the API server's clock. */
+  readonly machineNow?: () => Date;
+  readonly observe?: (call: Call) => void;
+}
+
+/** A process at work. */
+export interface Running {
+  readonly url: URL;
+  readonly tlsUrl: URL | undefined;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** How long the settings want it to go on serving once it is told to end. */
+  readonly drainMs: number;
+  /** Readiness turns false at once; serving goes on for `graceMs`; then work in flight ends and the ports close. */
+  readonly close: (graceMs?: number) => Promise<void>;
+}
+
+/** Bodies of events that may be in memory at once. */
+const bodyBudget = 32 * 1024 * 1024;
+
+export async function serve(options: ServeOptions): Promise<Running> {
+  const { settings, log, metrics, transports, instances, closingMs } = prepare(options);
+  const { host, tls: given } = options;
+  const fronts: Front[] = [];
+  let draining = false;
+
+  async function close(graceMs = 0): Promise<void> {
+    draining = true;
+    await closeFronts(fronts, graceMs);
+    await Promise.all(instances.map(({ drain }) => drain()));
+    for (const transport of transports) {
+      transport.close();
+    }
+  }
+
+  async function open(front: FrontOptions): Promise<Front> {
+    const opened = await openFront({ ...front, closingMs });
+    fronts.push(opened);
+    return opened;
+  }
+
+  /** Why nothing should be sent here, if so. */
+  async function problem(): Promise<string | undefined> {
+    const unready = instances.map(({ problem }) => problem()).find((why) => why !== undefined);
+    return draining ? 'draining' : (unready ?? (await admission?.problem()));
+  }
+
+  let admission: AdmissionPort | undefined;
+  try {
+    const { url } = await open({ port: settings.PORT, host, answer: plainSurface(instances, { problem, metrics }) });
+    admission = await openAdmissionPort(instances, { port: settings.TLS_PORT, host, given, open });
+    for (const { start } of instances) {
+      start();
+    }
+    log.info(
+      { functions: instances.map(({ name }) => name), urls: fronts.map((front) => front.url.href) },
+      'listening',
+    );
+    return { url, tlsUrl: admission.url, metrics, log, drainMs: settings.DRAIN_SECONDS * 1000, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Prepared {
+  readonly settings: ProcessSettings;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly transports: readonly Transport[];
+  readonly instances: readonly Instance[];
+  /** Long enough for every run under way to end. */
+  readonly closingMs: number;
+}
+
+/** Everything but the ports. Throws one error that names all wrong settings. */
+function prepare({ definitions, environment, access, now = () => new Date(), ...options }: ServeOptions): Prepared {
+  const { settings, configured } = readSettings(definitions, environment);
+  const log = options.log ?? processLog(settings, environment);
+  const metrics = createMetrics(version);
+  const transports: Transport[] = [];
+  function connect(reach: Access): Transport {
+    const transport = createTransport(reach);
+    transports.push(transport);
+    return transport;
+  }
+  const common = connect(access ?? lazyAccess(settings.KUBECONFIG));
+  const bodies = createBodyReader(bodyBudget);
+  const reviews = { bodies: createBodyReader(settings.MAX_INFLIGHT_BYTES), maxBytes: settings.MAX_BODY_BYTES };
+  const namespace = ownNamespace(settings);
+  const shared = {
+    metrics,
+    version,
+    bodies,
+    reviews,
+    namespace,
+    now,
+    machineNow: options.machineNow,
+    observe: options.observe,
+  };
+  const instances = configured.map((each) => {
+    const config = options.tls === undefined ? each.config : withoutCertificate(each.config);
+    const { name } = each.definition;
+    const transport = options.accessOf === undefined ? common : connect(options.accessOf(name));
+    return createInstance({ ...shared, ...each, transport, config, log: log.child({ function: name }) });
+  });
+  const closingMs = 5_000 + 1000 * Math.max(...configured.map((each) => each.settings.TIMEOUT_SECONDS));
+  return { settings, log, metrics, transports, instances, closingMs };
+}
+
+/** Whoever gives the process a certificate keeps it, too. */
+function withoutCertificate(config: unknown): unknown {
+  return { ...(config as object), TLS_MODE: 'none' };
+}
+
+function processLog({ LOG_LEVEL }: ProcessSettings, environment: Environment): Logger {
+  return createLog({ level: LOG_LEVEL, readable: process.stdout.isTTY, revision: environment['K_REVISION'] });
+}
+
+/** The entry point of a function's own process: exit code 1 before listening if a setting is wrong, 0 after a drain. */
+export async function main(definition: Definition): Promise<void> {
+  try {
+    const running = await serve({ definitions: [definition], environment: process.env });
+    // What matters is in the cluster, not in this process: an error that nobody caught is told, and work goes on.
+    process.on('uncaughtException', (error) => running.log.error({ err: error, failure: 'bug' }, 'uncaught error'));
+    process.once('SIGTERM', () => void end(running, running.drainMs));
+    process.once('SIGINT', () => void end(running, 0));
+  } catch (error) {
+    process.stderr.write(`${definition.name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function end(running: Running, graceMs: number): Promise<void> {
+  await running.close(graceMs);
+  process.exit(0);
+}
+
+/** The client package is loaded by the first call to the cluster, not by every start. */
+function lazyAccess(kubeconfig: string | undefined): Access {
+  let access: Access | undefined;
+  return async () => {
+    const { clusterAccess } = await import('../kube/access.ts');
+    access ??= clusterAccess(kubeconfig);
+    return access();
+  };
+}
+
+async function closeFronts(fronts: readonly Front[], graceMs: number): Promise<void> {
+  for (const front of fronts) {
+    front.wean();
+  }
+  if (graceMs > 0) {
+    await new Promise((resolve) => setTimeout(resolve, graceMs));
+  }
+  await Promise.all(fronts.map((front) => front.close()));
+}

@@ -1,9 +1,0 @@
-import type { Body, Reply } from '../../contract/api/client.ts';
-
-/** What the API server answered, or an error that says what it had against the question. */
-export function accepted(what: string, { code, body }: Reply): Body {
-  if (code >= 300) {
-    throw new Error(`${what}: ${code} ${body.message ?? ''}`);
-  }
-  return body;
-}
