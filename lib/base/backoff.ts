@@ -1,13 +1,10 @@
-/** Resolves after so many milliseconds, or at once when the signal ends the wait. */
-export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
-
 /** Pauses that double with each failure in a row. */
 export interface Growth {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
-/** Between half and all of the full pause, by chance, so that many who failed together do not come back together. */
+/** Between half and all of the full pause, at random, so that callers that failed together do not return together. */
 export function backoffMs(
   failures: number,
   { firstMs, longestMs }: Growth,

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CloudEvent } from 'cloudevents';
 import type { Subject } from '../function/triggers.ts';
@@ -52,14 +53,10 @@ function subjectOf(event: CloudEvent<unknown>, whole: boolean, change: Subject['
     apiVersion: apiversion,
     name,
     ...(inNamespace ? { namespace } : {}),
-    ...(whole && isObject(event.data) ? { object: event.data } : {}),
+    ...(whole && isRecord(event.data) ? { object: event.data as KubeObject } : {}),
   };
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
-}
-
-function isObject(data: unknown): data is KubeObject {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
 }

@@ -1,5 +1,6 @@
 import type { Message } from './event.ts';
-import { backoffMs, type Growth, type Pause } from '../base/backoff.ts';
+import { backoffMs, type Growth } from '../base/backoff.ts';
+import type { Pause } from '../base/pause.ts';
 import { createQueue, type QueueOptions } from './queue.ts';
 import type { Reception, Sink } from './sink.ts';
 

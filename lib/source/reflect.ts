@@ -7,7 +7,8 @@ import type { Transport } from '../kube/transport.ts';
 import { watch, type WatchEvent } from '../kube/watch.ts';
 import type { KubeObject } from '../kube/model/wire.ts';
 import type { Change, ChangedObject } from './event.ts';
-import { backoffMs, type Growth, type Pause } from '../base/backoff.ts';
+import { backoffMs, type Growth } from '../base/backoff.ts';
+import type { Pause } from '../base/pause.ts';
 
 /** What one watch looks at. */
 export interface View {

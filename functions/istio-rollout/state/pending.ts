@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { digest } from '../digest.ts';
+import { digestOf } from '../../../lib/base/digest.ts';
 import type { Pending, State } from './state.ts';
 
 /** Why to scan, and where. */
@@ -110,7 +110,7 @@ const scanSettings = [
 ] as const satisfies readonly (keyof Config)[];
 
 export function settingsFingerprint(config: Config): string {
-  return digest(scanSettings.map((name) => config[name])).slice(0, 32);
+  return digestOf(scanSettings.map((name) => config[name])).slice(0, 32);
 }
 
 /** Settings can change without an event: what was scanned with others is scanned again. */
@@ -131,5 +131,5 @@ export function configFingerprint(
       .map(([name, { hash }]) => [name, hash])
       .sort(),
   );
-  return digest([hashes, DRIFT_CHECKS, COMPARE_HUB, REMOVE_SIDECARS, PROBE_MODE]).slice(0, 32);
+  return digestOf([hashes, DRIFT_CHECKS, COMPARE_HUB, REMOVE_SIDECARS, PROBE_MODE]).slice(0, 32);
 }

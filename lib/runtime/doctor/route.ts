@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Context, Definition, Route } from '../../function/definition.ts';
 import type { Permission } from '../../function/permissions.ts';
-import { perInstance } from '../../function/memory.ts';
+import { memoryKey } from '../../function/memory.ts';
 import { standardScaling } from '../../function/scaling.ts';
 import type { FunctionSettings } from '../../function/settings.ts';
 import { isHealthy, tableOf, type Finding, type Found } from './finding.ts';
@@ -24,7 +24,7 @@ interface Memory {
   findings: Promise<readonly Finding[]> | undefined;
 }
 
-const memoryOf = perInstance<Memory>(() => ({ at: 0, findings: undefined }));
+const recentFindings = memoryKey<Memory>(() => ({ at: 0, findings: undefined }));
 
 /** `GET /doctor`: what a function can tell of its own state with the rights that it has. 503 when something is wrong. */
 export function doctorRoute<C>(self: Self<C>): Route<C> {
@@ -40,7 +40,7 @@ export function doctorRoute<C>(self: Self<C>): Route<C> {
 }
 
 function recent<C>(self: Self<C>, context: Context<C>): Promise<readonly Finding[]> {
-  const memory = memoryOf(context);
+  const memory = context.memory(recentFindings);
   const now = context.now().getTime();
   if (memory.findings === undefined || now - memory.at >= freshMs) {
     memory.at = now;
