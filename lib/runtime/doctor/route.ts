@@ -1,9 +1,11 @@
 import type { Registry } from 'prom-client';
+import { conditionsOf } from '../../function/conditions.ts';
 import type { Context, Definition, Route } from '../../function/definition.ts';
 import type { Permission } from '../../function/permissions.ts';
 import { memoryKey } from '../../function/memory.ts';
 import { standardScaling } from '../../function/scaling.ts';
 import type { FunctionSettings } from '../../function/settings.ts';
+import { standingFindings } from './conditions.ts';
 import { isHealthy, tableOf, type Finding, type Found } from './finding.ts';
 import { checkOwnRights } from './own-rights.ts';
 import { examinePulse, vitalsOf } from './pulse.ts';
@@ -60,7 +62,8 @@ async function examineSelf<C>({ definition, role, registry }: Self<C>, context: 
     checkWebhooks({ name, admit, config }, { kube, namespace, now: now() }),
     role === 'admission' ? Promise.resolve([]) : checkPulse(definition, { registry, now: now() }),
   ]);
-  return [...found.flat(), beyondSight].map((each) => ({ function: name, ...each }));
+  const standing = standingFindings(context.conditions.standing(), conditionsOf(definition));
+  return [...standing, ...found.flat(), beyondSight].map((each) => ({ function: name, ...each }));
 }
 
 /** Another process may get what this one waits for, where the platform starts more than one. */
