@@ -53,7 +53,7 @@ function subjectOf(event: CloudEvent<unknown>, whole: boolean, change: Subject['
     apiVersion: apiversion,
     name,
     ...(inNamespace ? { namespace } : {}),
-    ...(whole && isRecord(event.data) ? { object: event.data as KubeObject } : {}),
+    ...(whole && isRecord(event.data) ? { object: event.data } : {}),
   };
 }
 
