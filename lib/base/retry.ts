@@ -1,4 +1,5 @@
-import { backoffMs, type Growth } from './backoff.ts';
+import { backoffMs } from './backoff.ts';
+import type { Growth } from './doubling.ts';
 import { asFailure, type Failure } from './failure.ts';
 import { monotonicMs } from './monotonic.ts';
 import { pause } from './pause.ts';

@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { CloudEvent } from 'cloudevents';
 import type { Subject } from '../function/triggers.ts';
 import { Failure } from '../base/failure.ts';
-import type { KubeObject } from '../kube/model/wire.ts';
 
 /** What an event means to a function, whoever sent it. */
 export type Signal =
