@@ -1,15 +1,23 @@
 import { digest } from '../../base/digest.ts';
 import type { EventStep } from './plan.ts';
+import { apiVersion, type Resource } from './resource.ts';
 import type { KubeObject } from './wire.ts';
 
-/** A step that reports a problem with the object: `kubectl describe` shows it. */
-export function warningAbout(about: KubeObject, reason: string, note: string, occasion?: string): EventStep {
-  return { do: 'event', about, type: 'Warning', reason, note, ...(occasion === undefined ? {} : { occasion }) };
-}
+/** What an Event says. */
+export type News = Pick<EventStep, 'type' | 'reason' | 'note' | 'occasion'>;
 
-/** A step that reports what was done to the object. */
-export function noticeAbout(about: KubeObject, reason: string, note: string, occasion?: string): EventStep {
-  return { do: 'event', about, type: 'Normal', reason, note, ...(occasion === undefined ? {} : { occasion }) };
+/** A step that reports news about an object; items of a list do not carry their kind, so the resource says it. */
+export function eventAbout(
+  resource: Pick<Resource, 'group' | 'version' | 'kind'>,
+  { metadata }: Pick<KubeObject, 'metadata'>,
+  news: News,
+): EventStep {
+  const about = {
+    apiVersion: apiVersion(resource),
+    kind: resource.kind,
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  return { do: 'event', about, ...news };
 }
 
 /** The same news about the same object has one name, so emitting it twice within the life of an Event writes nothing. */
