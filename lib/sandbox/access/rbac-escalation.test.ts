@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Attributes } from '../admission/attributes.ts';
-import type { Kind } from '../kinds.ts';
+import type { Attributes } from '../model/attributes.ts';
+import type { Kind } from '../model/kinds.ts';
 import { type Authorizer, type PolicyRule, ruleAllows } from './rbac.ts';
 import { assertMayGrant } from './rbac-escalation.ts';
 import { anyKind } from '../testing/kind.ts';

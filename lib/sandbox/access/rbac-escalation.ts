@@ -1,5 +1,5 @@
-import type { Attributes } from '../admission/attributes.ts';
-import type { Caller, InternalApi } from '../internal.ts';
+import type { Attributes } from '../model/attributes.ts';
+import type { Caller, InternalApi } from '../model/internal.ts';
 import {
   type Authorizer,
   type ClusterRole,
@@ -10,7 +10,7 @@ import {
   roles,
   ruleAllows,
 } from './rbac.ts';
-import { type ApiError, forbidden, notFound } from '../status.ts';
+import { type ApiError, forbidden, notFound } from '../model/status.ts';
 import { isEqual } from '../schema/value.ts';
 
 const group = 'rbac.authorization.k8s.io';

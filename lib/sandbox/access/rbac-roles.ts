@@ -1,4 +1,4 @@
-import { apiServer, type InternalApi } from '../internal.ts';
+import { apiServer, type InternalApi } from '../model/internal.ts';
 import type { KubeObject } from '../../kube/model/wire.ts';
 import {
   type ClusterRole,

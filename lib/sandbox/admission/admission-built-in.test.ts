@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { admitPod } from './admission-pods.ts';
-import type { Attributes } from './attributes.ts';
-import type { InternalApi } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
-import { assertNamespaceAccepts } from '../lifecycle/namespace-lifecycle.ts';
+import type { Attributes } from '../model/attributes.ts';
+import type { InternalApi } from '../model/internal.ts';
+import type { Kind } from '../model/kinds.ts';
+import { assertNamespaceAccepts } from './namespace-lifecycle.ts';
 import { anyKind } from '../testing/kind.ts';
 
 const api: Pick<InternalApi, 'get'> = {

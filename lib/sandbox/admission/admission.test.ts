@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../model/kinds.ts';
 import { add, attributes, configMaps, object, rule, setUp, webhook } from '../testing/webhooks.ts';
 
 describe('webhook admission', () => {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { isTrueCondition } from './condition.ts';
-import { asCoreEvent } from '../read/convert.ts';
+import { asCoreEvent } from '../model/convert.ts';
 import { listAt, objectAt, stringAt } from '../schema/value.ts';
 import {
   ago,

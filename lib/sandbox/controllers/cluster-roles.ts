@@ -1,5 +1,5 @@
 import { matchesLabelSelector } from '../../kube/model/selector.ts';
-import { type Caller, controller, type InternalApi } from '../internal.ts';
+import { type Caller, controller, type InternalApi } from '../model/internal.ts';
 import { type ClusterRole, clusterRoles, type PolicyRule } from '../access/rbac.ts';
 import { isEqual } from '../schema/value.ts';
 import { keyOf, parseKey } from './owned.ts';

@@ -1,4 +1,4 @@
-import type { InternalApi } from '../internal.ts';
+import type { InternalApi } from '../model/internal.ts';
 import { startClusterRoles } from './cluster-roles.ts';
 import { startDaemonSets } from './daemon-set.ts';
 import { startDeployments } from './deployment.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { builtInKinds, createKinds } from '../kinds.ts';
+import { builtInKinds, createKinds } from '../model/kinds.ts';
 import { openApiIndex, openApiV2, openApiV3 } from './openapi.ts';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable, readKindTable } from '../schema/tables.ts';

@@ -1,4 +1,4 @@
-import type { Kind, Kinds } from '../kinds.ts';
+import type { Kind, Kinds } from '../model/kinds.ts';
 import type { SchemaNode } from '../schema/tables.ts';
 import { isList, isObject } from '../schema/value.ts';
 

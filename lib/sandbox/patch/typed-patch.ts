@@ -1,6 +1,6 @@
 import { printPath } from './field-set.ts';
-import { fieldSchema, itemSchema, itemStep } from './item-step.ts';
-import type { Schema } from '../schema/schema.ts';
+import { itemStep } from './item-step.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
 import { isList, isObject, type Json } from '../schema/value.ts';
 
 /** What keeps an applied object from being merged, in the words of the API server. */

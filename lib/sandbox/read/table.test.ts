@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { builtInCells } from '../cells/built-in.ts';
-import { builtInKinds, type Kind } from '../kinds.ts';
+import { builtInKinds, type Kind, resourceName } from '../model/kinds.ts';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable, readKindTable } from '../schema/tables.ts';
-import { resourceName } from '../write/strategy.ts';
 import { tableOf } from './table.ts';
 import { anyKind } from '../testing/kind.ts';
 

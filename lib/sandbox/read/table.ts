@@ -1,10 +1,9 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { humanDuration } from './age.ts';
+import { humanDuration } from '../cells/age.ts';
 import { type Cell, type CellValue, missing, unknown } from '../cells/cell.ts';
 import { builtInCells } from '../cells/built-in.ts';
-import { valuesAt } from '../requests/json-path.ts';
-import type { Column, Kind } from '../kinds.ts';
-import { resourceName } from '../write/strategy.ts';
+import { valuesAt } from './json-path.ts';
+import { type Column, type Kind, resourceName } from '../model/kinds.ts';
 
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 

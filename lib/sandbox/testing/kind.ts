@@ -1,4 +1,4 @@
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../model/kinds.ts';
 import { freeform } from '../schema/schema.ts';
 
 /** A kind for tests: of free form, in namespaces, with nothing special about it. */

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/model/wire.ts';
 import type { AdmissionRequest, AdmissionResponse } from '../../kube/model/review.ts';
 import { createWebhookAdmission } from '../admission/admission.ts';
 import type { Webhook } from '../admission/admission-match.ts';
-import type { Attributes } from '../admission/attributes.ts';
+import type { Attributes } from '../model/attributes.ts';
 import { anyKind } from './kind.ts';
 
 export type Answer = (request: AdmissionRequest) => Partial<AdmissionResponse>;

@@ -1,4 +1,4 @@
-import { printGo } from '../requests/strict-decode.ts';
+import { printGo } from '../schema/go-types.ts';
 import { isObject, listAt, objectAt, stringAt } from '../schema/value.ts';
 import {
   checkName,
@@ -9,10 +9,10 @@ import {
   field,
   isMissing,
   type Place,
-} from './fields.ts';
-import { environmentName, label, portName, qualifiedName } from './names.ts';
+} from '../checks/fields.ts';
+import { environmentName, label, portName, qualifiedName } from '../checks/names.ts';
 import { quantityValue } from './quantity.ts';
-import type { Report } from './report.ts';
+import type { Report } from '../checks/report.ts';
 
 const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'];

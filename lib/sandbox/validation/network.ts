@@ -10,9 +10,9 @@ import {
   field,
   isMissing,
   type Place,
-} from './fields.ts';
-import { label, labelWithoutDots, portName, subdomain, wildcardSubdomain } from './names.ts';
-import type { Report } from './report.ts';
+} from '../checks/fields.ts';
+import { label, labelWithoutDots, portName, subdomain, wildcardSubdomain } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 
 const serviceTypes = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];

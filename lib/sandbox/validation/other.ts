@@ -1,6 +1,6 @@
 import { at, isEqual, type Json, listAt, objectAt } from '../schema/value.ts';
-import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing } from './fields.ts';
-import type { Report } from './report.ts';
+import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
 
 export function checkDisruptionBudget(report: Report, object: Json): void {
   const { path, value } = field(object, '', 'spec');

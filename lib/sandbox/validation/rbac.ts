@@ -1,6 +1,6 @@
 import { at, isEqual, type Json, listAt } from '../schema/value.ts';
-import { checkOneOf, field, isMissing, type Place } from './fields.ts';
-import type { Report } from './report.ts';
+import { checkOneOf, field, isMissing, type Place } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
 
 const group = 'rbac.authorization.k8s.io';
 

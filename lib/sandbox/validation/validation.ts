@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { checkDefinition } from '../definitions/definition.ts';
-import type { Cause } from '../status.ts';
+import type { Cause } from '../model/status.ts';
 import type { Json } from '../schema/value.ts';
 import { checkCronJob, checkJob, checkJobUpdate } from './batch.ts';
 import { checkConfigMap, checkImmutable, checkSecret, checkSecretUpdate } from './config.ts';
@@ -27,7 +27,7 @@ import {
   checkRoleBinding,
   checkRoleRefUnchanged,
 } from './rbac.ts';
-import { createReport, type Report } from './report.ts';
+import { createReport, type Report } from '../checks/report.ts';
 import { checkWebhooks } from './webhook.ts';
 import {
   checkDaemonSet,

@@ -1,4 +1,4 @@
-import { matchConditionProblem } from '../admission/match-condition.ts';
+import { matchConditionProblem } from '../cel/match-condition.ts';
 import { at, type Json, listAt } from '../schema/value.ts';
 import {
   checkName,
@@ -9,9 +9,9 @@ import {
   field,
   isMissing,
   type Place,
-} from './fields.ts';
-import { label1035, qualifiedName, subdomain } from './names.ts';
-import type { Report } from './report.ts';
+} from '../checks/fields.ts';
+import { label1035, qualifiedName, subdomain } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 import { checkSelector } from './selector.ts';
 
 const reviewVersions = ['v1', 'v1beta1'];

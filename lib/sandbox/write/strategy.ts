@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Kind } from '../kinds.ts';
+import { type Kind, resourceName } from '../model/kinds.ts';
 import { qosClass } from './qos.ts';
 import { isEqual, type Json, listAt, objectAt } from '../schema/value.ts';
 
@@ -70,11 +70,6 @@ const emptyStatus: Readonly<Record<string, Json>> = {
   'poddisruptionbudgets.policy': { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
   'horizontalpodautoscalers.autoscaling': { desiredReplicas: 0, currentMetrics: null },
 };
-
-/** `deployments.apps`, `pods`: how messages and tables name a kind. */
-export function resourceName({ group, plural }: Pick<Kind, 'group' | 'plural'>): string {
-  return group === '' ? plural : `${plural}.${group}`;
-}
 
 export function mayBeCreatedByUpdate(kind: Kind): boolean {
   return createdByUpdate.has(resourceName(kind));
