@@ -22,6 +22,8 @@ const counted = new Set([
   'validatingwebhookconfigurations.admissionregistration.k8s.io',
   'validatingadmissionpolicies.admissionregistration.k8s.io',
   'mutatingadmissionpolicies.admissionregistration.k8s.io',
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
   'customresourcedefinitions.apiextensions.k8s.io',
   'endpointslices.discovery.k8s.io',
   'priorityclasses.scheduling.k8s.io',
@@ -54,6 +56,8 @@ const conditionalUpdates = new Set([
   'validatingwebhookconfigurations.admissionregistration.k8s.io',
   'validatingadmissionpolicies.admissionregistration.k8s.io',
   'mutatingadmissionpolicies.admissionregistration.k8s.io',
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
 ]);
 
 const emptyStatus: Readonly<Record<string, Json>> = {
