@@ -1,4 +1,4 @@
-import { canonicalQuantity } from './canonical-quantity.ts';
+import { storedQuantity } from '../../kube/model/quantity.ts';
 import { canonicalTime } from './canonical-time.ts';
 import { fieldSchema, itemSchema, type Schema } from './schema.ts';
 import { isList, isObject, type Json } from './value.ts';
@@ -20,7 +20,7 @@ export function normalize(value: unknown, schema: Schema): unknown {
     return canonicalTime(value, schema.definition);
   }
   if (schema.format === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {
-    return canonicalQuantity(value);
+    return storedQuantity(value);
   }
   return isObject(value) ? normalizeFields(value, schema) : value;
 }

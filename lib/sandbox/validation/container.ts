@@ -1,3 +1,4 @@
+import { compareQuantities } from '../../kube/model/quantity.ts';
 import { printGo } from '../schema/go-types.ts';
 import { isObject, listAt, objectAt, stringAt } from '../schema/value.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type Place,
 } from '../checks/fields.ts';
 import { environmentName, label, portName, qualifiedName } from '../checks/names.ts';
-import { quantityValue } from './quantity.ts';
 import type { Report } from '../checks/report.ts';
 
 const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
@@ -134,7 +134,7 @@ function checkResources(report: Report, { path, value }: Place): void {
   }
   for (const [name, amount] of Object.entries(requests)) {
     const limit = limits[name];
-    if (limit !== undefined && quantityValue(amount) > quantityValue(limit)) {
+    if (limit !== undefined && isMore(amount, limit)) {
       report.invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${printGo(limit)}`);
     }
   }
@@ -147,7 +147,11 @@ function checkAmount(report: Report, { path, value }: Place, name: string): void
   } else {
     checkName(report, { path, value: name }, qualifiedName);
   }
-  if (quantityValue(value) < 0) {
+  if (isMore('0', value)) {
     report.invalid(path, value, 'must be greater than or equal to 0');
   }
+}
+
+function isMore(a: unknown, b: unknown): boolean {
+  return (compareQuantities(String(a), String(b)) ?? 0) > 0;
 }

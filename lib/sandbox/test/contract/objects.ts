@@ -236,5 +236,30 @@ export function objectCases(target: () => Target): void {
 
       expect(list.body.items?.map(({ metadata }) => metadata?.name)).toEqual(['a-order', 'b-order']);
     });
+
+    it.each([
+      ['1024Mi', '1Gi'],
+      ['1.5Gi', '1536Mi'],
+      ['0.1Ki', '102400m'],
+      ['1000000', '1M'],
+      ['1073741824', '1073741824'],
+      ['100E1', '1e3'],
+      ['1200e0', '1200'],
+      ['5e-1', '500e-3'],
+      ['0.1n', '1n'],
+      ['100E', '9223372036854775807'],
+    ])('stores the quantity %s as %s', async (sent, stored) => {
+      const { call, path } = scratch();
+      const quota = {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'amounts' },
+        spec: { hard: { 'limits.memory': sent } },
+      };
+
+      const reply = await call('POST', path('resourcequotas'), { query: { dryRun: 'All' }, body: quota });
+
+      expect(expectCode(201, reply)).toMatchObject({ spec: { hard: { 'limits.memory': stored } } });
+    });
   });
 }
