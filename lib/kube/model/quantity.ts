@@ -50,13 +50,12 @@ export function storedQuantity(value: string | number): string {
 }
 
 const nanosInOne = 10n ** 9n;
-const largest = (2n ** 63n - 1n) * nanosInOne;
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /** Who writes an exponent gets one back. */
 function decimalSuffixes(text: string): readonly string[] {
   return /[eE][-+]?\d/.test(text)
-    ? ['e-9', 'e-6', 'e-3', '', 'e3', 'e6', 'e9', 'e12', 'e15', 'e18']
+    ? ['e-9', 'e-6', 'e-3', 'e0', 'e3', 'e6', 'e9', 'e12', 'e15', 'e18']
     : ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 }
 
@@ -69,20 +68,16 @@ function suffixed(mantissa: bigint, base: bigint, suffixes: readonly string[]): 
   return left === 0n ? '0' : `${left}${suffixes[index] ?? ''}`;
 }
 
-/** Whole nanos, rounded away from zero, up to the largest amount there is. */
+/** Whole nanos, rounded away from zero. */
 function nanosOf({ digits, power }: Amount): bigint {
   const shift = power + 9;
   if (shift >= 0) {
-    return atMost(digits * 10n ** BigInt(shift));
+    return digits * 10n ** BigInt(shift);
   }
   const divisor = 10n ** BigInt(-shift);
   const rest = digits % divisor;
   const up = rest === 0n ? 0n : rest > 0n ? 1n : -1n;
-  return atMost(digits / divisor + up);
-}
-
-function atMost(nanos: bigint): bigint {
-  return nanos > largest ? largest : nanos;
+  return digits / divisor + up;
 }
 
 /** `digits` × 10^`power`. */

@@ -5,7 +5,7 @@ import type { Attributes } from '../model/attributes.ts';
 import type { InternalApi } from '../model/internal.ts';
 import type { Kind } from '../model/kinds.ts';
 import { assertNamespaceAccepts } from './namespace-lifecycle.ts';
-import { anyKind } from '../testing/kind.ts';
+import { anyKind } from '../test/kind.ts';
 
 const api: Pick<InternalApi, 'get'> = {
   get: (kind, name, namespace) => stored[[kind.plural, namespace, name].filter((part) => part).join('/')],

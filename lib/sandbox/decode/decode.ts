@@ -42,7 +42,6 @@ export async function decode(cluster: Known, body: Body, expected: Expected): Pr
     object: { ...object, kind: kind.kind, apiVersion: apiVersionOf(kind) },
     fieldValidation,
     warn: (text) => expected.warn(text),
-    ...(mediaType(body.contentType) === json && { text: body.bytes.toString() }),
   });
 }
 

@@ -1,5 +1,4 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { duplicateFields } from './duplicate-fields.ts';
 import { DecodeError } from '../schema/go-types.ts';
 import { inspectBuiltIn, inspectCustom } from '../schema/inspect.ts';
 import type { Kind } from '../model/kinds.ts';
@@ -11,8 +10,6 @@ import type { FieldValidation } from './write-options.ts';
 export interface Reading {
   readonly kind: Pick<Kind, 'group' | 'version' | 'kind' | 'schema' | 'isCustom'>;
   readonly object: Json;
-  /** The JSON that the object was read from, in which a field may stand twice. */
-  readonly text?: string;
   /** What a refusal shows as the value when a patch made the object. */
   readonly patched?: string;
   readonly fieldValidation: FieldValidation;
@@ -20,8 +17,8 @@ export interface Reading {
 }
 
 /**
- * Reads an object as Go's decoder does: refuses values of a wrong type, and refuses, tells or ignores fields
- * that the schema does not know or that stand twice. A built-in object then has only what the schema knows.
+ * Reads an object as Go's decoder does: refuses values of a wrong type, and refuses, reports or ignores fields
+ * that the schema does not know. A built-in object then has only what the schema knows.
  */
 export function readObject(reading: Reading): KubeObject {
   try {
@@ -32,9 +29,9 @@ export function readObject(reading: Reading): KubeObject {
 }
 
 function read(reading: Reading): KubeObject {
-  const { kind, object, text = '', fieldValidation } = reading;
+  const { kind, object, fieldValidation } = reading;
   const unknown = kind.isCustom ? inspectCustom(object, kind.schema) : inspectBuiltIn(object, kind.schema);
-  const complaints = fieldValidation === 'Ignore' ? [] : complaintsOf(unknown, duplicateFields(text), text);
+  const complaints = fieldValidation === 'Ignore' ? [] : unknown.map((path) => `unknown field "${path}"`);
   if (fieldValidation === 'Strict' && complaints.length > 0) {
     throw new DecodeError(`strict decoding error: ${complaints.join(', ')}`);
   }
@@ -58,24 +55,4 @@ export function invalidPatch(shown: string, why: string): ApiError {
     message: ` "" is invalid: patch: ${message}`,
     details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
   });
-}
-
-/** Complaints in the order in which the text gives cause for them. */
-function complaintsOf(unknown: readonly string[], duplicates: readonly string[], text: string): readonly string[] {
-  const complaints = [
-    ...unknown.map((path) => ({ complaint: `unknown field "${path}"`, at: positionOf(path, text, 1) })),
-    ...duplicates.map((path) => ({ complaint: `duplicate field "${path}"`, at: positionOf(path, text, 2) })),
-  ];
-  const isMixed = unknown.length > 0 && duplicates.length > 0;
-  return (isMixed ? complaints.sort((a, b) => a.at - b.at) : complaints).map(({ complaint }) => complaint);
-}
-
-/** Roughly where a field stands: its name, counted from the front. */
-function positionOf(path: string, text: string, occurrence: number): number {
-  const name = JSON.stringify(path.split('.').at(-1));
-  let at = -1;
-  for (let count = 0; count < occurrence; count += 1) {
-    at = text.indexOf(name, at + 1);
-  }
-  return at;
 }

@@ -1,7 +1,7 @@
 import { discover, type Document, version } from './discovery.ts';
 import type { Kinds } from '../model/kinds.ts';
-import { type Definitions, openApiIndex, openApiV2, openApiV3 } from './openapi.ts';
-import { ApiError, methodNotAllowed, UnknownPath } from '../model/status.ts';
+import { type Definitions, openApiIndex, openApiV3 } from './openapi.ts';
+import { methodNotAllowed, UnknownPath } from '../model/status.ts';
 
 /** What a path that is no object answers with. */
 export interface PathAnswer {
@@ -28,7 +28,7 @@ export function servePath(kinds: Kinds, definitions: Definitions, request: PathR
     return { text: 'ok', contentType: 'text/plain; charset=utf-8' };
   }
   if (path.startsWith('/openapi/')) {
-    return json(openApi(kinds, definitions, { ...request, path }));
+    return json(openApi(kinds, definitions, path));
   }
   const document = documentAt(kinds, path) ?? discover(kinds, path, accept);
   if (document === undefined) {
@@ -53,27 +53,10 @@ function rootPaths(kinds: Kinds): readonly string[] {
     .groups()
     .filter((group) => group !== '')
     .flatMap((group) => [`/apis/${group}`, ...kinds.versions(group).map((each) => `/apis/${group}/${each}`)]);
-  return [
-    '/api',
-    '/api/v1',
-    '/apis',
-    ...groups,
-    '/healthz',
-    '/livez',
-    '/openapi/v2',
-    '/openapi/v3',
-    '/readyz',
-    '/version',
-  ].sort();
+  return ['/api', '/api/v1', '/apis', ...groups, '/healthz', '/livez', '/openapi/v3', '/readyz', '/version'].sort();
 }
 
-function openApi(kinds: Kinds, definitions: Definitions, { path, accept = '' }: PathRequest): object {
-  if (path === '/openapi/v2') {
-    if (!/json|\*\/\*|^$/.test(accept)) {
-      throw new ApiError(406, { reason: 'NotAcceptable', message: 'the sandbox tells OpenAPI v2 as JSON only' });
-    }
-    return openApiV2(kinds, definitions);
-  }
+function openApi(kinds: Kinds, definitions: Definitions, path: string): object {
   if (path === '/openapi/v3') {
     return openApiIndex(kinds);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { comparePriority, createKinds, type Kind } from './kinds.ts';
-import { anyKind } from '../testing/kind.ts';
+import { anyKind } from '../test/kind.ts';
 
 function kind(group: string, version: string, plural: string): Kind {
   return anyKind({ group, version, plural, kind: plural.toUpperCase() });

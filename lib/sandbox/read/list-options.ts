@@ -3,7 +3,6 @@ import type { KubeObject } from '../../kube/model/wire.ts';
 import { type FieldSelector, matchesFields, parseFieldSelector, selectedName } from './field-selector.ts';
 import type { Kind } from '../model/kinds.ts';
 import { isTrue, type ResourceRequest } from '../http/request.ts';
-import { selectorProblem } from './selector-problem.ts';
 import { badRequest, type Cause, invalid } from '../model/status.ts';
 
 export type VersionMatch = 'Exact' | 'NotOlderThan';
@@ -73,7 +72,7 @@ function parseLabels(text: string): Selector {
   try {
     return parseSelector(text);
   } catch {
-    throw badRequest(selectorProblem(text));
+    throw badRequest(`unable to parse requirement: ${JSON.stringify(text)} is no label selector`);
   }
 }
 

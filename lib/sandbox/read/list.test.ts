@@ -4,7 +4,7 @@ import { listPage, type Page } from './list.ts';
 import type { ListQuery } from './list-options.ts';
 import { ApiError } from '../model/status.ts';
 import { createStore, type Store } from '../store/store.ts';
-import { anyKind } from '../testing/kind.ts';
+import { anyKind } from '../test/kind.ts';
 
 const things = anyKind();
 

@@ -8,7 +8,6 @@ const groups: Readonly<Record<string, string>> = {
   services: 'api/v1',
   serviceaccounts: 'api/v1',
   pods: 'api/v1',
-  resourcequotas: 'api/v1',
   events: 'api/v1',
   deployments: 'apis/apps/v1',
   replicasets: 'apis/apps/v1',
