@@ -8,7 +8,7 @@ import { apiVersion as apiVersionOf, configMaps } from '../../lib/kube/model/res
 import type { Running } from '../../lib/runtime/main.ts';
 import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
-import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
+import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../support/http.ts';
 import { borrowCheckout } from './checkout.ts';

@@ -8,7 +8,7 @@ import { partName, type Part } from '../../lib/function/names.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import { renderShared } from '../../lib/install/manifests/shared.ts';
 import { areShared, shared } from '../../lib/install/manifests/sources.ts';
-import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
+import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../support/http.ts';
 import { environmentOf, functionsUnderTest, watchesOf } from './functions.ts';

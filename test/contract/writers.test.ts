@@ -14,7 +14,7 @@ import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { serve, type Running } from '../../lib/runtime/main.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import { subscriptionOf } from '../../lib/install/manifests/plain.ts';
-import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
+import { createCertificates } from '../../lib/sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { startSource } from '../../lib/source/source.ts';
 import { until } from '../../lib/source/testing/until.ts';
