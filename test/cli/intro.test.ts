@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findFunctions, type Found } from '../../lib/cli/functions.ts';
-import { intro, type Scene } from '../../lib/cli/intro.ts';
-import { trialsOf } from '../../lib/cli/samples.ts';
+import { intro, type Scene } from '../../lib/cli/start/intro.ts';
+import { trialsOf } from '../../lib/cli/start/samples.ts';
 import type { Running } from '../../lib/runtime/main.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { liveLine } from '../../lib/cli/live.ts';
+import { liveLine } from '../../lib/cli/start/live.ts';
 
 interface Line {
   readonly msg?: string;
@@ -154,7 +154,7 @@ function run(
   lines: AsyncIterable<string>;
   exited: Promise<{ code: number | null; stderr: string }>;
 } {
-  const started = spawn(process.execPath, [resolve('lib/cli/start.ts'), ...args], {
+  const started = spawn(process.execPath, [resolve('lib/cli/start/start.ts'), ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

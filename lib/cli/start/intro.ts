@@ -1,8 +1,8 @@
-import type { Running } from '../runtime/main.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { Found } from './functions.ts';
+import type { Running } from '../../runtime/main.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Found } from '../functions.ts';
 import { trialsOf } from './samples.ts';
-import type { StartOptions } from './start-options.ts';
+import type { StartOptions } from './options.ts';
 
 export interface Scene {
   readonly options: StartOptions;

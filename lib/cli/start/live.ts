@@ -1,4 +1,4 @@
-import { readableLine } from '../base/log.ts';
+import { readableLine } from '../../base/log.ts';
 
 interface Handled {
   readonly level?: string;

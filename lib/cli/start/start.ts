@@ -1,22 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
-import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
-import type { Definition } from '../function/definition.ts';
-import { clusterAccess, kubeconfigAccess, type Access } from '../kube/access.ts';
-import { createTransport } from '../kube/transport.ts';
-import { createLog } from '../base/log.ts';
-import { serve, type Running } from '../runtime/main.ts';
-import { createCertificates } from '../sandbox/requests/certificates.ts';
-import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
-import { startSource } from '../source/source.ts';
-import type { Subscription } from '../source/branch.ts';
+import { exampleEnvironment, parseConfig, type Environment } from '../../function/config.ts';
+import type { Definition } from '../../function/definition.ts';
+import { clusterAccess, kubeconfigAccess, type Access } from '../../kube/access.ts';
+import { createTransport } from '../../kube/transport.ts';
+import { createLog } from '../../base/log.ts';
+import { serve, type Running } from '../../runtime/main.ts';
+import { createCertificates } from '../../sandbox/requests/certificates.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { startSource } from '../../source/source.ts';
+import type { Subscription } from '../../source/branch.ts';
 import { startCompanions } from './companion.ts';
-import { ownFunctions, type Found } from './functions.ts';
+import { ownFunctions, type Found } from '../functions.ts';
 import { intro } from './intro.ts';
 import { liveLine } from './live.ts';
 import { fillSandbox, playSamples } from './sandbox-world.ts';
-import { parseStartOptions, usage, type StartOptions } from './start-options.ts';
+import { parseStartOptions, usage, type StartOptions } from './options.ts';
 
 const kubeconfigFile = join('.sandbox', 'kubeconfig');
 

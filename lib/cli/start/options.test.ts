@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseStartOptions } from './start-options.ts';
+import { parseStartOptions } from './options.ts';
 
 describe('the ports of npm start', () => {
   it.each([
