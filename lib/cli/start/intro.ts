@@ -2,6 +2,7 @@ import type { Running } from '../../runtime/main.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Found } from '../functions.ts';
 import { trialsOf } from './samples.ts';
+import { paintName, wrapCommand, wrapText, type Page } from './layout.ts';
 import type { StartOptions } from './options.ts';
 
 export interface Scene {
@@ -14,21 +15,33 @@ export interface Scene {
 }
 
 /** What runs where, and what to try. */
-export function intro(scene: Scene): string {
+export function intro(scene: Scene, page: Page): string {
   return [
     '',
     ...(scene.sandbox === undefined ? clusterLines(scene) : sandboxLines(scene)),
-    ...functionLines(scene),
+    '',
+    ...functionLines(scene, page),
+    '',
+    'Try, in another terminal:',
+    ...trialLines(scene).flatMap((trial) => wrapCommand(trial, columnsOf(page) - 2).map((line) => `  ${line}`)),
+    '',
+    'Ctrl-C ends it. What happens:',
+    '',
     '',
   ].join('\n');
+}
+
+function columnsOf({ columns = Number.POSITIVE_INFINITY }: Page): number {
+  return columns;
 }
 
 function sandboxLines({ sandbox, kubeconfigFile }: Scene): string[] {
   return [
     'kube-reflex on its sandbox cluster',
     '',
-    `  API          ${sandbox?.url ?? ''}  (plain HTTP for curl: ${sandbox?.httpUrl ?? ''})`,
-    `  kubeconfig   ${kubeconfigFile}`,
+    `  API           ${sandbox?.url ?? ''}`,
+    `  for curl      ${sandbox?.httpUrl ?? ''}`,
+    `  kubeconfig    ${kubeconfigFile}`,
   ];
 }
 
@@ -46,30 +59,21 @@ function clusterLines({ options, found, server }: Scene): string[] {
   ];
 }
 
-function functionLines({ found, running, sandbox, kubeconfigFile }: Scene): string[] {
-  const { href } = running.url;
-  const width = Math.max(12, ...found.map(({ definition }) => definition.name.length));
-  return [
-    ...found.flatMap(({ definition: { name, summary } }) => [
-      `  ${name.padEnd(width)} ${href}${name}`,
-      `    ${summary}`,
-    ]),
-    '',
-    'Try, in another terminal:',
-    ...(sandbox === undefined ? [] : found.flatMap((each) => trialLines(each, { href, kubeconfigFile }))),
-    ...found.slice(0, 1).map(({ definition: { name } }) => `  curl -s ${href}${name}/doctor`),
-    '',
-    'Ctrl-C ends it. What happens:',
-    '',
-  ];
+function functionLines({ found, running }: Scene, page: Page): string[] {
+  const width = Math.max(...found.map(({ definition }) => definition.name.length));
+  return found.flatMap(({ definition: { name, summary } }) => [
+    `  ${paintName(name.padEnd(width), page)}  ${running.url.href}${name}`,
+    ...wrapText(summary, columnsOf(page) - 4).map((line) => `    ${line}`),
+  ]);
 }
 
-function trialLines(
-  { folder, definition: { name } }: Found,
-  { href, kubeconfigFile }: { readonly href: string; readonly kubeconfigFile: string },
-): string[] {
-  return trialsOf(folder).map((trial) => {
-    const command = trial.replace('{url}', `${href}${name}`);
-    return `  ${command.replace(/^kubectl /, `kubectl --kubeconfig ${kubeconfigFile} `)}`;
-  });
+function trialLines({ found, running, sandbox, kubeconfigFile }: Scene): string[] {
+  const { href } = running.url;
+  const trials = found.flatMap(({ folder, definition: { name } }) =>
+    trialsOf(folder).map((trial) => trial.replace('{url}', `${href}${name}`)),
+  );
+  return [
+    ...(sandbox === undefined ? [] : [`export KUBECONFIG=${kubeconfigFile}`, ...trials]),
+    ...found.slice(0, 1).map(({ definition: { name } }) => `curl -s ${href}${name}/doctor`),
+  ];
 }

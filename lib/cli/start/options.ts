@@ -1,4 +1,6 @@
-import { parseArgs } from 'node:util';
+import { accessSync, constants } from 'node:fs';
+import { UsageError } from '../framework/errors.ts';
+import type { StartInput } from './command.ts';
 
 export interface StartOptions {
   /** Only these functions; empty: all. */
@@ -16,45 +18,28 @@ export interface StartOptions {
   readonly rbac: boolean;
 }
 
-export const usage = `npm start -- [function…] [options]
-
-  --port N            HTTP port of the functions (8080)
-  --tls-port N        HTTPS port of their webhooks (9443; with --port the one after it)
-  --api-port N        HTTPS port of the sandbox API (8001); plain HTTP is on the next one
-  --kubeconfig FILE   work on that cluster instead of the sandbox
-  --dry-run           print what would be written, write nothing
-  --rbac              the sandbox enforces Roles and ClusterRoles
-  --help              this text`;
-
-/** Reads the command line. Throws with what is wrong; `help` when it was asked for. */
-export function parseStartOptions(args: readonly string[]): StartOptions | 'help' {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      port: { type: 'string' },
-      'tls-port': { type: 'string' },
-      'api-port': { type: 'string', default: '8001' },
-      kubeconfig: { type: 'string' },
-      'dry-run': { type: 'boolean', default: false },
-      rbac: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    return 'help';
-  }
+/** Reads the command line. Throws with what is wrong. */
+export function startOptions({ options, positionals }: Pick<StartInput, 'options' | 'positionals'>): StartOptions {
   return {
     functions: positionals,
-    ...portsOf(values.port, values['tls-port']),
-    apiPort: portOf('api-port', values['api-port']),
-    ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
-    dryRun: values['dry-run'],
-    rbac: values.rbac,
+    ...portsOf(options.port, options['tls-port']),
+    apiPort: portOf('api-port', options['api-port']),
+    ...(options.kubeconfig === undefined ? {} : { kubeconfig: readableFile(options.kubeconfig) }),
+    dryRun: options['dry-run'],
+    rbac: options.rbac,
   };
 }
 
-/** Whoever moves the one moves the other along, so that two of us can run side by side. */
+function readableFile(file: string): string {
+  try {
+    accessSync(file, constants.R_OK);
+    return file;
+  } catch (error) {
+    throw new UsageError(`could not read the kubeconfig ${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Moving the one moves the other along, so that two can run side by side. */
 function portsOf(given: string | undefined, givenTls: string | undefined): Pick<StartOptions, 'port' | 'tlsPort'> {
   const port = portOf('port', given ?? '8080');
   const next = port === 0 ? 0 : port + 1;
@@ -64,7 +49,7 @@ function portsOf(given: string | undefined, givenTls: string | undefined): Pick<
 function portOf(option: string, text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_534) {
-    throw new Error(`--${option} must be a port from 0 to 65534, got ${JSON.stringify(text)}`);
+    throw new UsageError(`--${option} must be a port from 0 to 65534, got ${JSON.stringify(text)}`);
   }
   return port;
 }
