@@ -72,7 +72,7 @@ export function kubeconfigFiles(
   return KUBECONFIG === '' ? [join(home, '.kube', 'config')].filter(existsSync) : listedFiles(KUBECONFIG);
 }
 
-/** Some of the list may be missing, as in kubectl; whoever names none that is there has not meant another cluster. */
+/** Some of the list may be missing, as in kubectl. If all are missing, another cluster would be a guess. */
 function listedFiles(list: string): readonly string[] {
   const files = list.split(delimiter).filter((file) => file !== '' && existsSync(file));
   if (files.length === 0) {
