@@ -70,20 +70,19 @@ describe('npm start', () => {
   });
 
   it.each([
-    ['--port', 0, 'HTTP of the functions', '--port'],
-    ['--tls-port', 0, 'HTTPS of the webhooks', '--tls-port'],
-    ['--api-port', 0, 'HTTPS of the sandbox API', '--api-port'],
-    ['--api-port', 1, 'plain HTTP of the sandbox API, the port after --api-port', '--api-port'],
-  ])('says which port is taken and what moves it: %s, %d after it', async (option, after, what, flag) => {
+    ['--port', 'HTTP of the functions'],
+    ['--tls-port', 'HTTPS of the webhooks'],
+    ['--api-port', 'HTTPS of the sandbox API'],
+  ])('says which port is taken and what moves it: %s', async (option, what) => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
 
-    const { code, stderr } = await run([...freePorts, option, String(port - after)]).exited;
+    const { code, stderr } = await run([...freePorts, option, String(port)]).exited;
     server.close();
 
     expect(code).toBe(1);
-    expect(stderr).toBe(`start: port ${port} is taken, which is for ${what}; choose another with ${flag} N\n`);
+    expect(stderr).toBe(`start: port ${port} is taken, which is for ${what}; choose another with ${option} N\n`);
   });
 
   it('names the function whose setting is missing on a cluster, both ways to set it, and how to do without', async () => {
