@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { startCompanions } from '../../lib/cli/companion.ts';
+import { startCompanions } from '../../lib/cli/start/companion.ts';
 import { findFunctions, type Found } from '../../lib/cli/functions.ts';
-import { fillSandbox } from '../../lib/cli/sandbox-world.ts';
-import { samplesOf } from '../../lib/cli/samples.ts';
+import { fillSandbox } from '../../lib/cli/start/sandbox-world.ts';
+import { samplesOf } from '../../lib/cli/start/samples.ts';
 import { questionsOf, type Question } from '../../lib/runtime/doctor/rights.ts';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
 import type { Definition } from '../../lib/function/definition.ts';
