@@ -7,6 +7,13 @@ export interface Ended {
   readonly output: string;
 }
 
+/** Runs a Node program to its end and returns its standard output alone, as a script reads it. */
+export function standardOutputOf(args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { env: plainEnvironment() }, (_error, stdout) => resolve(stdout));
+  });
+}
+
 /** The command line of the product. */
 export const kubeReflex = resolve('lib/cli/bin/kube-reflex.ts');
 

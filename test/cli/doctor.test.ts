@@ -6,7 +6,7 @@ import { tableOf, type Finding } from '../../lib/runtime/doctor/finding.ts';
 import { deployments, namespaces, type Deployment } from '../../lib/kube/model/resource.ts';
 import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { runNode } from './command.ts';
+import { kubeReflex, runNode, standardOutputOf } from './command.ts';
 
 describe('npm run doctor', () => {
   let sandbox: Sandbox;
@@ -33,6 +33,14 @@ describe('npm run doctor', () => {
     expect(output).toMatch(/^FUNCTION +CHECK +STATE +MESSAGE$/m);
     expect(output).toMatch(/ installation +error +there is no Knative Service and no Deployment /);
     expect(output).toContain('→ kubectl apply -k deploy/overlay');
+  });
+
+  it('prints nothing but JSON for a script', async () => {
+    const text = await standardOutputOf([kubeReflex, 'doctor', 'freeze-check', '--kubeconfig', file, '-o', 'json']);
+
+    expect(JSON.parse(text)).toEqual([
+      expect.objectContaining({ function: 'freeze-check', check: 'installation', state: 'error' }),
+    ]);
   });
 
   it('looks at the cluster that kubectl would use, and says which one that is', async () => {
