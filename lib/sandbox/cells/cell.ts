@@ -50,7 +50,7 @@ export function ago(time: string | undefined, now: Date): string | undefined {
 }
 
 /** `a=b,c in (d)`: a selector as kubectl shows it. */
-export function selectorText(selector: Json): string {
+function selectorText(selector: Json): string {
   const labels = Object.entries(objectAt(selector, 'matchLabels')).map(([key, value]) => `${key}=${String(value)}`);
   const expressions = objectsAt(selector, 'matchExpressions').map(expressionText);
   return joined([...labels, ...expressions]);

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../schema/value.ts';
+import { isObject } from '../schema/value.ts';
 import { type NameRule, labelValue, percent, qualifiedName } from './names.ts';
 import type { Report } from './report.ts';
 
@@ -80,8 +80,4 @@ export function checkUnique(report: Report, places: readonly Place[]): void {
     }
     seen.add(value);
   }
-}
-
-export function asObject(value: unknown): Json {
-  return isObject(value) ? value : {};
 }
