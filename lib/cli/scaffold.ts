@@ -1,10 +1,14 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { exists } from './functions.ts';
 
-/** The name that the template carries, and the way from there to `lib`. */
-const template = { folder: join(import.meta.dirname, 'template'), name: 'function-name', lib: '../../' };
+/** The names that the template carries. */
+const template = {
+  folder: join(import.meta.dirname, 'template'),
+  name: 'function-name',
+  variable: 'functionName',
+};
 
 const kebabCase = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const longestName = 40;
@@ -26,15 +30,16 @@ export async function nameProblem(name: string, root: string): Promise<string | 
   return (await exists(join(root, 'functions', name))) ? `functions/${name} exists already` : undefined;
 }
 
-/** Writes `functions/<name>` under the root: a small function that works, with its test and README. */
+/** Writes `functions/<name>` under the root: a small function that works, with its tests and README. */
 export async function scaffold(name: string, root: string): Promise<readonly string[]> {
   const folder = join(root, 'functions', name);
-  const files = (await readdir(template.folder)).sort();
-  await mkdir(folder, { recursive: true });
+  const entries = await readdir(template.folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return Promise.all(
-    files.map(async (file) => {
-      const path = join(folder, file);
-      await writeFile(path, await fill(await readFile(join(template.folder, file), 'utf8'), name, path));
+    files.sort().map(async (file) => {
+      const path = join(folder, relative(template.folder, file));
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, await fill(await readFile(file, 'utf8'), name, path));
       return path;
     }),
   );
@@ -42,6 +47,17 @@ export async function scaffold(name: string, root: string): Promise<readonly str
 
 /** A longer or shorter name may break lines elsewhere, so the result is formatted anew. */
 async function fill(text: string, name: string, path: string): Promise<string> {
-  const filled = text.replaceAll(template.name, name).replaceAll(`from '${template.lib}`, `from '${template.lib}lib/`);
+  const filled = moved(text).replaceAll(template.name, name).replaceAll(template.variable, camelCase(name));
   return format(filled, { ...(await resolveConfig(template.folder)), filepath: path });
+}
+
+/** Imports as a file needs them that is one folder nearer to the root, and beside `lib` instead of inside it. */
+function moved(text: string): string {
+  return text
+    .replaceAll(/from '((?:\.\.\/){2,})(?=(?:function|kube|runtime)\/)/g, "from '$1lib/")
+    .replaceAll(/from '\.\.\/((?:\.\.\/)+test\/support\/)/g, "from '$1");
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/-([a-z0-9])/g, (_dash, letter: string) => letter.toUpperCase());
 }

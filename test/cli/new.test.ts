@@ -38,11 +38,16 @@ describe('npm run new', () => {
     expect(created.output).toMatch(/next:\n {2}1\. .*\n {2}2\. .*\n {2}3\. .*\n$/);
     expect((await readdir(join(root, 'functions', name))).sort()).toEqual([
       'README.md',
+      'act',
+      'conditions.ts',
       'config.ts',
       'index.ts',
-      'plan.test.ts',
-      'plan.ts',
-      'sources.ts',
+      'keys',
+      'names.ts',
+      'permissions.ts',
+      'read',
+      'samples.yaml',
+      'test',
     ]);
     expect((await readdir(join(root, 'knative'))).sort()).toEqual([name, 'kustomization.yaml', 'shared']);
   });

@@ -31,7 +31,7 @@ import {
   type RealFunction,
   type Shipped,
 } from '../../../../test/real/support/function.ts';
-import { patchStatus, pathOf, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { patchStatus, pathOf, type AnyManifest } from '../../../../test/support/manifests.ts';
 import { grantedTo, refusedTo, usedBy } from '../../../../test/real/support/rights.ts';
 import { followRules, type Followed } from './rules-watch.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
