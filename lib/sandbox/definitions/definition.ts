@@ -3,7 +3,8 @@ import { freeform, type Schema } from '../schema/schema.ts';
 import { checkName, checkOneOf, checkRequiredName, field, isMissing, type Place } from '../checks/fields.ts';
 import { label1035, subdomain } from '../checks/names.ts';
 import type { Report } from '../checks/report.ts';
-import { at, isEqual, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, isEqual, type Json, listAt, stringAt } from '../schema/value.ts';
 import { checkDefaults } from './defaults.ts';
 import { checkSharing } from './lists.ts';
 import { checkRules } from './rules.ts';
@@ -146,7 +147,7 @@ function schemaPlaces(versions: readonly Place[]): readonly Place[] {
 }
 
 function checkSchema(report: Report, place: Place): void {
-  if (!isObject(place.value)) {
+  if (!isRecord(place.value)) {
     report.required(place.path);
     return;
   }

@@ -1,7 +1,8 @@
 import { type Compiled, compileExpression } from '../cel/cel.ts';
 import { ruleVariables } from './custom-schema.ts';
 import type { Schema } from '../schema/schema.ts';
-import { at, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, type Json, listAt, stringAt } from '../schema/value.ts';
 import { checkOneOf } from '../checks/fields.ts';
 import type { Report } from '../checks/report.ts';
 
@@ -17,7 +18,7 @@ interface Spot {
 export function checkRules(report: Report, schema: Schema, spot: Spot): void {
   const { path } = spot;
   for (const [index, rule] of listAt(schema.constraints?.keywords, 'x-kubernetes-validations').entries()) {
-    checkRule(report, isObject(rule) ? rule : {}, schema, {
+    checkRule(report, isRecord(rule) ? rule : {}, schema, {
       ...spot,
       path: `${path}.x-kubernetes-validations[${index}]`,
     });

@@ -1,4 +1,5 @@
-import { at, isObject, listAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, listAt } from '../schema/value.ts';
 import { isMissing, type Place } from '../checks/fields.ts';
 import type { Report } from '../checks/report.ts';
 
@@ -8,7 +9,7 @@ const simplePath = /^(\.[A-Za-z_](?:[\w/-]|\\.)*|\['[^']+'\]|\[\d+\]|\[\?\(.*\)\
 
 export function checkSubresources(report: Report, { path, value }: Place): void {
   const scale = at(value, 'scale');
-  if (!isObject(scale)) {
+  if (!isRecord(scale)) {
     return;
   }
   checkScalePath(report, { path: `${path}.scale.specReplicasPath`, value: scale['specReplicasPath'] }, '.spec');
@@ -41,7 +42,7 @@ export function checkColumns(report: Report, { path, value }: Place): void {
 }
 
 function checkColumn(report: Report, { path, value }: Place): void {
-  const { name, type, format, jsonPath } = isObject(value) ? value : {};
+  const { name, type, format, jsonPath } = isRecord(value) ? value : {};
   if (isMissing(name)) {
     report.required(`${path}.name`);
   }
