@@ -50,7 +50,6 @@ function checkNode(report: Report, place: Place): void {
   const node = isRecord(place.value) ? place.value : {};
   checkForbidden(report, node, place.path);
   checkArray(report, node, place.path);
-  checkEmbedded(report, node, place.path);
   checkPattern(report, node, place.path);
   for (const inner of innerSchemas(place)) {
     checkHasType(report, inner);
@@ -96,21 +95,6 @@ function checkArray(report: Report, node: Json, path: string): void {
     report.required(`${path}.items`, 'must be specified');
   } else if (isList(node['items'])) {
     report.forbidden(`${path}.items`, 'items must be a schema object and not an array');
-  }
-}
-
-function checkEmbedded(report: Report, node: Json, path: string): void {
-  if (node['x-kubernetes-embedded-resource'] !== true) {
-    return;
-  }
-  const isEmpty = Object.keys(objectAt(node, 'properties')).length === 0;
-  if (isEmpty && node['x-kubernetes-preserve-unknown-fields'] !== true) {
-    const detail =
-      'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
-    report.required(`${path}.properties`, detail);
-  }
-  if (node['type'] !== 'object') {
-    report.invalid(`${path}.type`, node['type'], 'must be object if x-kubernetes-embedded-resource is true');
   }
 }
 
