@@ -55,7 +55,7 @@ export interface Authorizer {
 }
 
 const rbacGroup = 'rbac.authorization.k8s.io';
-export const roles: KindRef = { group: rbacGroup, plural: 'roles' };
+const roles: KindRef = { group: rbacGroup, plural: 'roles' };
 const roleBindings: KindRef = { group: rbacGroup, plural: 'rolebindings' };
 export const clusterRoles: KindRef = { group: rbacGroup, plural: 'clusterroles' };
 export const clusterRoleBindings: KindRef = { group: rbacGroup, plural: 'clusterrolebindings' };

@@ -97,7 +97,7 @@ export function createTokens({ now, accountUid }: TokensOptions): Tokens {
   };
 }
 
-export function serviceAccountName(namespace: string, name: string): string {
+function serviceAccountName(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`;
 }
 

@@ -1,7 +1,8 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { freeform, type Schema } from '../schema/schema.ts';
 import type { JsonType } from '../schema/tables.ts';
-import { isList, isObject, type Json } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from '../schema/value.ts';
 
 const timestamp = 'google.protobuf.Timestamp';
 const duration = 'google.protobuf.Duration';
@@ -76,7 +77,7 @@ export function celValue(value: unknown, schema: Schema): unknown {
     // A list of this realm, whoever parsed the value: the evaluator tells types by their constructor.
     return Array.from(value, (item) => celValue(item, schema.items ?? freeform));
   }
-  if (isObject(value)) {
+  if (isRecord(value)) {
     return celObject(value, schema);
   }
   return celScalar(value, schema);

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
 import { type NameRule, labelValue, percent, qualifiedName } from './names.ts';
 import type { Report } from './report.ts';
 
@@ -10,7 +10,7 @@ export interface Place {
 
 /** A field of an object: `spec` → `spec.replicas`. */
 export function field(object: unknown, path: string, name: string): Place {
-  return { path: path === '' ? name : `${path}.${name}`, value: isObject(object) ? object[name] : undefined };
+  return { path: path === '' ? name : `${path}.${name}`, value: isRecord(object) ? object[name] : undefined };
 }
 
 export function checkName(report: Report, { path, value }: Place, rule: NameRule): void {
@@ -65,7 +65,7 @@ export function checkCountOrPercent(report: Report, { path, value }: Place, { ca
 }
 
 export function checkLabels(report: Report, { path, value }: Place): void {
-  for (const [key, text] of Object.entries(isObject(value) ? value : {})) {
+  for (const [key, text] of Object.entries(isRecord(value) ? value : {})) {
     checkName(report, { path, value: key }, qualifiedName);
     checkName(report, { path, value: text }, labelValue);
   }
@@ -80,8 +80,4 @@ export function checkUnique(report: Report, places: readonly Place[]): void {
     }
     seen.add(value);
   }
-}
-
-export function asObject(value: unknown): Json {
-  return isObject(value) ? value : {};
 }

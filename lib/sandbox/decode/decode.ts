@@ -4,7 +4,8 @@ import { type Kind, type Kinds, apiVersionOf } from '../model/kinds.ts';
 import { decodeProtobuf, knowsProtobuf, openEnvelope, ProtobufProblem } from './protobuf.ts';
 import type { Schemas } from '../schema/schema.ts';
 import { badRequest, unsupportedMediaType } from '../model/status.ts';
-import { isObject, type Json, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { type Json, stringAt } from '../schema/value.ts';
 import { readObject } from './strict-decode.ts';
 import type { FieldValidation } from './write-options.ts';
 
@@ -60,7 +61,7 @@ export async function parseBody(
   }
   const text = body.bytes.toString();
   const value = type === json ? parseJson(text, expected.kind) : await parseYaml(text);
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     throw unrecognised(expected.kind, `json: cannot unmarshal ${goType(value)} into Go value of type struct`);
   }
   return value;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Schema, Schemas } from '../schema/schema.ts';
-import { isObject } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
 
 /** By field number: the JSON name; `>` precedes an inlined struct's definition, `?` follows where zero means absent. */
 type Fields = Readonly<Record<string, string>>;
@@ -93,7 +93,7 @@ function fieldValue(wire: WireValue, schema: Schema, before: unknown): unknown {
   if (schema.shape === 'map') {
     const entry = new Map(readFields(bytesOf(wire)));
     const key = bytesOf(entry.get(1)).toString();
-    return { ...(isObject(before) ? before : {}), [key]: mapValue(entry.get(2), schema.values) };
+    return { ...(isRecord(before) ? before : {}), [key]: mapValue(entry.get(2), schema.values) };
   }
   return value(wire, schema);
 }

@@ -48,7 +48,7 @@ function refusal({ kind, patched }: Reading, why: string): ApiError {
 }
 
 /** Refuses a patch by what it makes of an object. */
-export function invalidPatch(shown: string, why: string): ApiError {
+function invalidPatch(shown: string, why: string): ApiError {
   const message = `Invalid value: ${JSON.stringify(shown)}: ${why}`;
   return new ApiError(422, {
     reason: 'Invalid',

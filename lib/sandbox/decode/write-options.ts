@@ -2,7 +2,8 @@ import type { KubeObject } from '../../kube/model/wire.ts';
 import type { PropagationPolicy, RemoveOptions } from '../model/internal.ts';
 import { isTrue } from '../http/request.ts';
 import { badRequest, type Cause, invalid } from '../model/status.ts';
-import { isObject, type Json, objectAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { type Json, objectAt } from '../schema/value.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -103,7 +104,7 @@ function fromQuery(query: URLSearchParams): Json {
 }
 
 function asOptions(body: unknown): Json {
-  if (!isObject(body)) {
+  if (!isRecord(body)) {
     throw badRequest("couldn't get version/kind; json parse error: the options of a delete must be an object");
   }
   const { kind: _kind, apiVersion: _apiVersion, ...options } = body;

@@ -1,4 +1,5 @@
-import { at, isList, isObject, listAt, objectAt, stringAt, type Json } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, isList, listAt, objectAt, stringAt, type Json } from '../schema/value.ts';
 
 /** What a definition's fields depend on beside themselves; answers the fields to add or replace. */
 type Rule = (object: Json) => Json;
@@ -32,7 +33,7 @@ function pod(object: Json): Json {
 /** A container asks for what it is limited to. */
 function withRequests(container: unknown): unknown {
   const limits = at(container, 'resources', 'limits');
-  if (!isObject(container) || !isObject(limits)) {
+  if (!isRecord(container) || !isRecord(limits)) {
     return container;
   }
   const resources = objectAt(container, 'resources');
@@ -51,12 +52,12 @@ function podSpec(spec: Json): Json {
 
 function withHostPorts(container: unknown): unknown {
   const ports = at(container, 'ports');
-  if (!isObject(container) || !isList(ports)) {
+  if (!isRecord(container) || !isList(ports)) {
     return container;
   }
   return {
     ...container,
-    ports: ports.map((port) => (isObject(port) ? { hostPort: port['containerPort'], ...port } : port)),
+    ports: ports.map((port) => (isRecord(port) ? { hostPort: port['containerPort'], ...port } : port)),
   };
 }
 
@@ -104,14 +105,14 @@ function servicePort({ port, targetPort }: Json): Json {
 
 /** `stringData` is for writing only. */
 function secret({ data, stringData }: Json): Json {
-  if (!isObject(stringData)) {
+  if (!isRecord(stringData)) {
     return {};
   }
   const encoded = Object.entries(stringData).map(([name, text]) => [
     name,
     Buffer.from(typeof text === 'string' ? text : '').toString('base64'),
   ]);
-  return { data: { ...(isObject(data) ? data : {}), ...Object.fromEntries(encoded) }, stringData: undefined };
+  return { data: { ...(isRecord(data) ? data : {}), ...Object.fromEntries(encoded) }, stringData: undefined };
 }
 
 function namespace({ metadata }: Json): Json {
@@ -120,7 +121,7 @@ function namespace({ metadata }: Json): Json {
     return {};
   }
   const labels = { ...objectAt(metadata, 'labels'), 'kubernetes.io/metadata.name': name };
-  return { metadata: { ...(isObject(metadata) ? metadata : {}), labels } };
+  return { metadata: { ...(isRecord(metadata) ? metadata : {}), labels } };
 }
 
 /** The settings of a rolling update are there exactly when updates roll. */

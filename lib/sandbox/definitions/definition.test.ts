@@ -61,6 +61,13 @@ it.each(['self.a == "x"', 'self.a >', 'self.a.foo()', 'quantity(self.a) > 1', 's
   },
 );
 
+it('refuses two versions of one name', () => {
+  const { spec, ...rest } = definition('self.a > 1') as KubeObject & { spec: { versions: object[] } };
+  const versions = spec.versions.map((version) => ({ ...version, name: 'v1' }));
+
+  expect(judged({ ...rest, ...{ spec: { ...spec, versions } } })).toContain('must contain unique version names');
+});
+
 describe('an accepted definition', () => {
   const now = '2026-01-01T00:00:00Z';
   const accepted = withDefaults(definition('self.a > 1'), definitionSchema) as Json;

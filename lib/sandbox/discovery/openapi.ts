@@ -1,6 +1,7 @@
 import type { Kind, Kinds } from '../model/kinds.ts';
 import type { SchemaNode } from '../schema/tables.ts';
-import { isList, isObject } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList } from '../schema/value.ts';
 
 export type Definitions = Readonly<Record<string, SchemaNode>>;
 
@@ -110,7 +111,7 @@ function rewritten(node: unknown, prefix: string, found: (reference: string) => 
   if (isList(node)) {
     return node.map((item) => rewritten(item, prefix, found));
   }
-  if (!isObject(node)) {
+  if (!isRecord(node)) {
     return node;
   }
   const { $ref, ...rest } = node;

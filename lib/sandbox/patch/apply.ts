@@ -35,7 +35,8 @@ import { normalize } from '../schema/normalize.ts';
 import type { Schema } from '../schema/schema.ts';
 import { ApiError, badRequest } from '../model/status.ts';
 import { typeProblems } from './typed-patch.ts';
-import { isEqual, isList, isObject, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isEqual, isList, stringAt } from '../schema/value.ts';
 
 export interface Apply extends Writer {
   /** Absent when the apply creates the object. */
@@ -263,7 +264,7 @@ function sorted(value: unknown): unknown {
   if (isList(value)) {
     return value.map(sorted);
   }
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     return value;
   }
   const names = Object.keys(value).sort();

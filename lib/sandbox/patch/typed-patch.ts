@@ -1,7 +1,8 @@
 import { printPath } from './field-set.ts';
 import { itemStep } from './item-step.ts';
 import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
-import { isList, isObject, type Json } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from '../schema/value.ts';
 
 /** What keeps an applied object from being merged, in the words of the API server. */
 export function typeProblems(value: unknown, schema: Schema): readonly string[] {
@@ -18,7 +19,7 @@ function check(value: unknown, schema: Schema, path: readonly string[]): readonl
       ? checkItems(value, schema, path)
       : [`${printPath(path)}: expected list, got ${JSON.stringify(value)}`];
   }
-  return isObject(value)
+  return isRecord(value)
     ? checkFields(value, schema, path)
     : [`${printPath(path)}: expected map, got ${JSON.stringify(value)}`];
 }

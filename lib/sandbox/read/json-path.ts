@@ -1,4 +1,5 @@
-import { isList, isObject } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList } from '../schema/value.ts';
 
 type Step =
   | { readonly field: string }
@@ -45,7 +46,7 @@ function stepOf([, field, index, quoted, where, double, single]: RegExpExecArray
 
 function follow(value: unknown, step: Step): readonly unknown[] {
   if ('field' in step) {
-    return isObject(value) && step.field in value ? [value[step.field]] : [];
+    return isRecord(value) && step.field in value ? [value[step.field]] : [];
   }
   if (!isList(value)) {
     return [];
@@ -54,5 +55,5 @@ function follow(value: unknown, step: Step): readonly unknown[] {
     const item = value.at(step.index);
     return item === undefined ? [] : [item];
   }
-  return 'each' in step ? value : value.filter((item) => isObject(item) && item[step.where] === step.equals);
+  return 'each' in step ? value : value.filter((item) => isRecord(item) && item[step.where] === step.equals);
 }

@@ -1,5 +1,6 @@
 import { itemSchema, freeform, type Schema } from './schema.ts';
-import { isList, isObject } from './value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList } from './value.ts';
 
 /** A value that does not fit the Go type behind a field; the message is the one of Go's JSON decoder. */
 export class DecodeError extends Error {
@@ -114,7 +115,7 @@ export function printGo(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map(printGo).join(' ')}]`;
   }
-  if (isObject(value)) {
+  if (isRecord(value)) {
     const names = Object.keys(value).sort();
     return `map[${names.map((name) => `${name}:${printGo(value[name])}`).join(' ')}]`;
   }

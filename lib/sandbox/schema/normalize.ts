@@ -1,7 +1,8 @@
 import { storedQuantity } from '../../kube/model/quantity.ts';
 import { canonicalTime } from './canonical-time.ts';
 import { fieldSchema, itemSchema, type Schema } from './schema.ts';
-import { isList, isObject, type Json } from './value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from './value.ts';
 
 /**
  * A built-in object as it looks after the API server has read and written it:
@@ -22,7 +23,7 @@ export function normalize(value: unknown, schema: Schema): unknown {
   if (schema.format === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {
     return storedQuantity(value);
   }
-  return isObject(value) ? normalizeFields(value, schema) : value;
+  return isRecord(value) ? normalizeFields(value, schema) : value;
 }
 
 function normalizeItems(items: readonly unknown[], schema: Schema): readonly unknown[] {
@@ -58,5 +59,5 @@ function isNothing(value: unknown, schema: Schema): boolean {
   if (isList(value)) {
     return value.length === 0 && schema.shape === 'list';
   }
-  return value === null || (isObject(value) && schema.shape === 'map' && Object.keys(value).length === 0);
+  return value === null || (isRecord(value) && schema.shape === 'map' && Object.keys(value).length === 0);
 }

@@ -1,4 +1,4 @@
-import { isObject } from './value.ts';
+import { isRecord } from '../../base/json.ts';
 import type { JsonType, SchemaNode } from './tables.ts';
 
 /**
@@ -157,7 +157,7 @@ function overrides(node: SchemaNode): Partial<Schema> {
     ...(patch === undefined ? {} : { patch }),
     ...(node.default === undefined
       ? {}
-      : { default: node.default, isEmbedded: isObject(node.default) && Object.keys(node.default).length === 0 }),
+      : { default: node.default, isEmbedded: isRecord(node.default) && Object.keys(node.default).length === 0 }),
   };
 }
 

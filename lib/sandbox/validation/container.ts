@@ -1,6 +1,7 @@
 import { compareQuantities } from '../../kube/model/quantity.ts';
 import { printGo } from '../schema/go-types.ts';
-import { isObject, listAt, objectAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { listAt, objectAt } from '../schema/value.ts';
 import {
   checkName,
   checkOneOf,
@@ -66,8 +67,8 @@ function checkPorts(report: Report, { path, value }: Place): void {
 
 function checkVariable(report: Report, variable: unknown, path: string): void {
   checkRequiredName(report, field(variable, path, 'name'), environmentName);
-  const { value, valueFrom } = isObject(variable) ? variable : {};
-  if (!isObject(valueFrom)) {
+  const { value, valueFrom } = isRecord(variable) ? variable : {};
+  if (!isRecord(valueFrom)) {
     return;
   }
   const given = sources.filter((source) => valueFrom[source] !== undefined);
@@ -93,7 +94,7 @@ function checkMount(report: Report, { path, value }: Place, volumes: ReadonlySet
 }
 
 function checkProbe(report: Report, { path, value }: Place): void {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     return;
   }
   if (handlers.every((handler) => value[handler] === undefined)) {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { at, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, type Json, listAt, stringAt } from '../schema/value.ts';
 import {
   checkLabels,
   checkName,
@@ -61,7 +62,7 @@ function checkServicePort(report: Report, { path, value }: Place, needsName: boo
 function checkUniquePorts(report: Report, ports: readonly Place[]): void {
   const seen = new Set<string>();
   for (const { path, value } of ports) {
-    const { protocol, port } = isObject(value) ? value : {};
+    const { protocol, port } = isRecord(value) ? value : {};
     const key = JSON.stringify([protocol, port]);
     if (seen.has(key)) {
       const shown = { Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
@@ -132,7 +133,7 @@ function checkIngressRule(report: Report, { path, value }: Place): void {
     checkHost(report, host);
   }
   const http = field(value, path, 'http');
-  if (!isObject(http.value)) {
+  if (!isRecord(http.value)) {
     return;
   }
   const paths = listAt(http.value, 'paths');
@@ -171,7 +172,7 @@ function checkFreePath(report: Report, { path, value }: Place): void {
 }
 
 function checkBackend(report: Report, { path, value }: Place): void {
-  const { service, resource } = isObject(value) ? value : {};
+  const { service, resource } = isRecord(value) ? value : {};
   if (service === undefined && resource === undefined) {
     report.invalid(path, '', 'resource or service backend is required');
   } else if (service !== undefined && resource !== undefined) {

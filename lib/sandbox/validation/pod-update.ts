@@ -1,4 +1,5 @@
-import { at, isEqual, isObject, type Json, listAt, objectAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, isEqual, type Json, listAt, objectAt } from '../schema/value.ts';
 import type { Report } from '../checks/report.ts';
 
 const detail =
@@ -34,7 +35,7 @@ function fixedPart(pod: Json, isGated: boolean): Json {
 }
 
 function withoutImage(container: unknown): unknown {
-  if (!isObject(container)) {
+  if (!isRecord(container)) {
     return container;
   }
   const { image: _, ...rest } = container;

@@ -8,7 +8,8 @@ import { modify } from '../write/modify.ts';
 import { isApply, parsePatch } from '../patch/patch.ts';
 import { present } from '../model/present.ts';
 import { badRequest, type Cause, conflict, invalid, notServed } from '../model/status.ts';
-import { at, isObject, type Json, objectAt, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, type Json, objectAt, stringAt } from '../schema/value.ts';
 import { liveObject, subjectOf, type View, type Write } from '../write/write.ts';
 import { parseWriteOptions } from '../decode/write-options.ts';
 
@@ -121,7 +122,7 @@ function selectorText(selector: unknown): string {
   if (typeof selector === 'string') {
     return selector;
   }
-  return isObject(selector) ? formatSelector(requirements(selector)) : '';
+  return isRecord(selector) ? formatSelector(requirements(selector)) : '';
 }
 
 function numberAt(object: unknown, ...path: readonly string[]): number | undefined {
