@@ -100,6 +100,7 @@ const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s
 export function createKube(options: KubeOptions): Kube {
   const clock = createServerClock();
   const call = caller(options, clock);
+  const writer: Writer = options.transport.readOnly === true ? { ...options, dryRun: 'plan' } : options;
 
   async function read<T extends KubeObject>(
     resource: Resource<T>,
@@ -187,7 +188,7 @@ export function createKube(options: KubeOptions): Kube {
     list: (resource, list = {}) => pick(resource, list, (object) => object),
     listMetadata: (resource, list = {}) =>
       pick(resource as Resource<MetadataOnly>, { ...list, accept: asMetadataList }, (object) => object),
-    run: (plan) => runSteps(plan, options, call),
+    run: (plan) => runSteps(plan, writer, call),
     rehearse: (resource, object) => post(resource, object, { dryRun: 'All' }),
     ask: (resource, question) => post(resource, question, {}),
     serverTime: clock.time,
