@@ -11,9 +11,8 @@ export interface StartOptions {
   readonly apiPort: number;
   /** A cluster to work on in place of the sandbox. */
   readonly kubeconfig?: string;
+  /** Functions write nothing, whatever they are. */
   readonly dryRun: boolean;
-  /** The sandbox enforces Roles and ClusterRoles. */
-  readonly rbac: boolean;
 }
 
 export const usage = `npm start -- [function…] [options]
@@ -23,7 +22,6 @@ export const usage = `npm start -- [function…] [options]
   --api-port N        HTTPS port of the sandbox API (8001); plain HTTP is on the next one
   --kubeconfig FILE   work on that cluster instead of the sandbox
   --dry-run           print what would be written, write nothing
-  --rbac              the sandbox enforces Roles and ClusterRoles
   --help              this text`;
 
 /** Reads the command line. Throws with what is wrong; `help` when it was asked for. */
@@ -37,7 +35,6 @@ export function parseStartOptions(args: readonly string[]): StartOptions | 'help
       'api-port': { type: 'string', default: '8001' },
       kubeconfig: { type: 'string' },
       'dry-run': { type: 'boolean', default: false },
-      rbac: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -50,7 +47,6 @@ export function parseStartOptions(args: readonly string[]): StartOptions | 'help
     apiPort: portOf('api-port', values['api-port']),
     ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
     dryRun: values['dry-run'],
-    rbac: values.rbac,
   };
 }
 
