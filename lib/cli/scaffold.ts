@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { exists } from './functions.ts';
 
-/** The name that the template carries, and the way from there to `lib`. */
-const template = { folder: join(import.meta.dirname, 'template'), name: 'function-name', lib: '../../' };
+/** The name that the template carries, and where `lib` is from there. */
+const template = { folder: join(import.meta.dirname, 'template'), name: 'function-name', lib: join('..', '..') };
 
 const kebabCase = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const longestName = 40;
@@ -29,19 +29,28 @@ export async function nameProblem(name: string, root: string): Promise<string | 
 /** Writes `functions/<name>` under the root: a small function that works, with its test and README. */
 export async function scaffold(name: string, root: string): Promise<readonly string[]> {
   const folder = join(root, 'functions', name);
-  const files = (await readdir(template.folder)).sort();
-  await mkdir(folder, { recursive: true });
+  const entries = await readdir(template.folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(template.folder, join(entry.parentPath, entry.name)))
+    .sort();
   return Promise.all(
     files.map(async (file) => {
       const path = join(folder, file);
-      await writeFile(path, await fill(await readFile(join(template.folder, file), 'utf8'), name, path));
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, await fill(await readFile(join(template.folder, file), 'utf8'), name, { file, path }));
       return path;
     }),
   );
 }
 
 /** A longer or shorter name may break lines elsewhere, so the result is formatted anew. */
-async function fill(text: string, name: string, path: string): Promise<string> {
-  const filled = text.replaceAll(template.name, name).replaceAll(`from '${template.lib}`, `from '${template.lib}lib/`);
+async function fill(
+  text: string,
+  name: string,
+  { file, path }: { readonly file: string; readonly path: string },
+): Promise<string> {
+  const lib = join(relative(dirname(file), '.'), template.lib);
+  const filled = text.replaceAll(template.name, name).replaceAll(`from '${lib}/`, `from '${lib}/lib/`);
   return format(filled, { ...(await resolveConfig(template.folder)), filepath: path });
 }
