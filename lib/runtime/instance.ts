@@ -13,6 +13,7 @@ import { monotonicMs } from '../base/monotonic.ts';
 import { admissionCounter } from './metrics.ts';
 import { createRunner, logFailure, type Report, type Runner, type RunnerOptions } from './runner.ts';
 import type { FunctionSettings } from '../function/settings.ts';
+import type { UnknownSetting } from '../function/unknown-settings.ts';
 import { withinTime } from '../base/time-limit.ts';
 import { certificateOf, type Certificate } from '../tls/serving.ts';
 import type { TlsConfig } from '../tls/settings.ts';
@@ -25,6 +26,8 @@ export interface InstanceOptions<C> extends Omit<RunnerOptions<C>, 'later'> {
   /** Reviews are read apart from events, so that a flood of those holds up no admission. */
   readonly reviews: { readonly bodies: BodyReader; readonly maxBytes: number };
   readonly version: string;
+  /** Variables that are set for it and that nothing reads. */
+  readonly unknown?: readonly UnknownSetting[];
 }
 
 /** One function at work in this process: its events, admissions, routes and loops. */
@@ -66,6 +69,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
     later: (key, at, work) => timetable.later(key, at, () => inBackground(work)),
   });
   beginSeries(options);
+  reportUnknownSettings(options);
   const lanes = new Map<Handler<C>, number>();
   const stop = new AbortController();
 
@@ -236,6 +240,13 @@ function beginSeries<C>({ definition, settings, metrics, now }: InstanceOptions<
   }
   if (definition.tick !== undefined && settings.ROLE !== 'admission') {
     metrics.start.set({ function: name }, now().getTime() / 1000);
+  }
+}
+
+function reportUnknownSettings<C>({ definition, metrics, log, unknown = [] }: InstanceOptions<C>): void {
+  metrics.unknownSettings.set({ function: definition.name }, unknown.length);
+  for (const { variable, instead } of unknown) {
+    log.warn({ variable, instead }, 'a variable is set that is no setting');
   }
 }
 

@@ -19,6 +19,7 @@ export interface Metrics {
   readonly calls: Counter<'function' | 'verb' | 'resource' | 'code'>;
   readonly bytes: Counter<'function' | 'verb' | 'resource' | 'direction'>;
   readonly backgroundFailures: Counter<'function' | 'work'>;
+  readonly unknownSettings: Gauge<'function'>;
 }
 
 const secondsBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -119,6 +120,12 @@ export function createMetrics(version: string): Metrics {
       name: 'kube_reflex_background_failures_total',
       help: 'Failures of loops, of work done later and of measuring the cluster.',
       labelNames: ['function', 'work'],
+      registers,
+    }),
+    unknownSettings: new Gauge({
+      name: 'kube_reflex_unknown_settings',
+      help: 'Variables that are set for the function and that nothing reads; the log names them at the start.',
+      labelNames: ['function'],
       registers,
     }),
   };
