@@ -1,4 +1,5 @@
-import { compareBytes, hostKey, type Host, type Match, type Rule } from './rule.ts';
+import { compareText } from '../../lib/base/order.ts';
+import { hostKey, type Host, type Match, type Rule } from './rule.ts';
 
 /** An object's wish that a host lead somewhere. */
 export interface Claim extends Host {
@@ -17,7 +18,7 @@ function byRank(left: Claim, right: Claim): number {
     right.priority - left.priority ||
     left.mapping - right.mapping ||
     left.created - right.created ||
-    compareBytes(left.source, right.source)
+    compareText(left.source, right.source)
   );
 }
 
@@ -64,7 +65,7 @@ export function formatClaims(claims: Iterable<Claim>): string {
       ({ host, match, mapping, priority, created, source }) =>
         `${host} ${letters[match]} ${mapping} ${priority} ${created.toString(36)} ${source}\n`,
     )
-    .sort(compareBytes)
+    .sort(compareText)
     .join('');
 }
 

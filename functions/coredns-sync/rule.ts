@@ -1,3 +1,5 @@
+import { compareText } from '../../lib/base/order.ts';
+
 /** Which questions a rule answers. An Ingress wildcard covers one label, one of the Gateway API one or more. */
 export type Match = 'exact' | 'label' | 'suffix';
 
@@ -32,14 +34,9 @@ export function inOrder(left: Host, right: Host): number {
   return (
     Number(left.match !== 'exact') - Number(right.match !== 'exact') ||
     (left.match === 'exact' ? 0 : labels(right.host) - labels(left.host)) ||
-    compareBytes(left.host, right.host) ||
-    compareBytes(left.match, right.match)
+    compareText(left.host, right.host) ||
+    compareText(left.match, right.match)
   );
-}
-
-/** Hosts are ASCII, so code units are bytes. */
-export function compareBytes(left: string, right: string): number {
-  return left < right ? -1 : Number(left > right);
 }
 
 /** The domains that a name is in, its parent first. */

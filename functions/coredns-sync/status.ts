@@ -2,7 +2,8 @@ import type { Context, Reply, RouteRequest } from '../../lib/function/definition
 import { ranked } from './claim.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
-import { compareBytes, hostText } from './rule.ts';
+import { compareText } from '../../lib/base/order.ts';
+import { hostText } from './rule.ts';
 import { readState } from './state/state.ts';
 import { readShards, upTo } from './state/store.ts';
 
@@ -29,7 +30,7 @@ export async function showStatus({ query }: RouteRequest, context: Context<Confi
           ],
     )
     .filter(({ host }) => wanted === null || host === wanted)
-    .sort((left, right) => compareBytes(left.host, right.host));
+    .sort((left, right) => compareText(left.host, right.host));
   const { conditions, facts, layout, preview, cleanup } = state;
   return {
     body: {

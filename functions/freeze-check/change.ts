@@ -1,6 +1,7 @@
 import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import { targetKinds, type Action, type TargetKind } from './policy.ts';
-import { isRecord, isSame } from './same.ts';
+import { isRecord } from '../../lib/base/json.ts';
+import { isSame } from './same.ts';
 import type { Labels } from './target.ts';
 
 /** A workload as reviews carry it, as far as a decision looks at it. */

@@ -1,3 +1,4 @@
+import { compareText } from '../../lib/base/order.ts';
 import { matches } from '../../lib/kube/model/selector.ts';
 import type { Change } from './change.ts';
 import { enforcementIn } from './enforcement.ts';
@@ -98,10 +99,6 @@ function byUrgency(a: Objection, b: Objection): number {
     return soonest - later;
   }
   return compareText(a.rule.name, b.rule.name) || compareText(a.rule.kind, b.rule.kind);
-}
-
-function compareText(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** The first by name of the exceptions that allow all that is denied. It overrides every policy at once. */

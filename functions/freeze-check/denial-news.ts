@@ -1,5 +1,5 @@
 import type { Context } from '../../lib/function/definition.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import type { EventStep } from '../../lib/kube/model/plan.ts';
 import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import type { Config } from './config.ts';
@@ -12,7 +12,7 @@ const quietMs = 600_000;
 const mostRemembered = 1_000;
 
 /** When each piece of news was told last, as far as this replica knows. */
-const told = perInstance(() => new Map<string, number>());
+const reported = memoryKey(() => new Map<string, number>());
 
 /** Tells those who look at the namespace that a change was refused. */
 export function tellDenied(
@@ -55,7 +55,7 @@ function tell(
   const { name, workload } = change;
   const key = [news.reason, news.note, change.kind, namespace, name].join(' ');
   const now = context.now().getTime();
-  const known = told(context);
+  const known = context.memory(reported);
   if (dryRun || name === '' || now < (known.get(key) ?? -Infinity) + quietMs) {
     return;
   }

@@ -1,11 +1,9 @@
 import type { EventStep } from '../../lib/kube/model/plan.ts';
-import { apiVersion } from '../../lib/kube/model/resource.ts';
+import { eventAbout, type News } from '../../lib/kube/model/event.ts';
 import { formatInstant } from '../../lib/time/instant.ts';
 import type { FreezeExceptionSpec } from './policy.ts';
 import type { Findings } from './status.ts';
 import { problemText } from './wording.ts';
-
-type News = Pick<EventStep, 'type' | 'reason' | 'note'> & Pick<Partial<EventStep>, 'occasion'>;
 
 /**
  * The Event of a transition, if this pass is the first to see one. It has one name for each transition, so two replicas
@@ -35,8 +33,8 @@ export function occasionOf({ policy, state }: Findings): string {
   return isScheduled ? formatInstant(state.since) : `after ${before ?? 'nothing'}`;
 }
 
-export function newsAbout({ kind, policy, resource }: Findings, news: News): EventStep {
-  return { do: 'event', about: { ...policy, apiVersion: apiVersion(resource), kind }, ...news };
+export function newsAbout({ policy, resource }: Findings, news: News): EventStep {
+  return eventAbout(resource, policy, news);
 }
 
 function begun({ kind, policy, state }: Findings): News {

@@ -3,7 +3,8 @@ import { controllerRevisions, replicaSets, type Resource } from '../../lib/kube/
 import { formatSelector, soundRequirements } from '../../lib/kube/model/selector.ts';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { besides, type Change, type Workload } from './change.ts';
-import { isRecord, isSame } from './same.ts';
+import { isRecord } from '../../lib/base/json.ts';
+import { isSame } from './same.ts';
 
 /** A ReplicaSet holds the template in its spec, a ControllerRevision a patch to it in its data. */
 interface Revision extends KubeObject {

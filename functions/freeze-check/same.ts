@@ -1,6 +1,5 @@
+import { isRecord, type Fields } from '../../lib/base/json.ts';
 import { sameQuantity } from '../../lib/kube/model/quantity.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The keys that lead to a value, the last one first. */
 interface Path {
@@ -28,10 +27,6 @@ function haveSame(a: Fields, b: Fields, under: Path | undefined): boolean {
     onlyOfB.every((key) => isEmpty(b[key])) &&
     Object.keys(a).every((key) => isSame(a[key], Object.hasOwn(b, key) ? b[key] : undefined, { key, under }))
   );
-}
-
-export function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isEmpty(value: unknown): boolean {

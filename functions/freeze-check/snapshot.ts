@@ -1,6 +1,6 @@
 import type { Context } from '../../lib/function/definition.ts';
 import { Failure } from '../../lib/base/failure.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import { namespaces, type Namespace, type Resource } from '../../lib/kube/model/resource.ts';
 import { monotonicMs } from '../../lib/base/monotonic.ts';
 import { createClearing, type Clearing } from './clearing.ts';
@@ -37,7 +37,7 @@ interface Versioned {
 /** Bounds the memory; names that nobody asks for any more are forgotten with the rest. */
 const mostNamespaces = 5_000;
 
-const snapshotOf = perInstance((): Snapshot => ({
+const snapshotKey = memoryKey((): Snapshot => ({
   policies: createShared(),
   namespaces: new Map(),
   read: new Map(),
@@ -46,7 +46,7 @@ const snapshotOf = perInstance((): Snapshot => ({
 
 /** The policies, no older than the settings allow. Fails when freezes or windows can't be read. */
 export async function currentPolicies(context: Context<Config>): Promise<Policies> {
-  const { policies: shared, read } = snapshotOf(context);
+  const { policies: shared, read } = context.memory(snapshotKey);
   const { POLICY_MAX_AGE } = context.config;
   const { policies, obstacle } = await shared.get(() => readAll(context, read), monotonicMs(), POLICY_MAX_AGE);
   if (obstacle !== undefined) {
@@ -57,12 +57,12 @@ export async function currentPolicies(context: Context<Config>): Promise<Policie
 
 /** When policies of the snapshot are clear. */
 export function currentClearing(context: Context<Config>): Clearing {
-  return snapshotOf(context).clearing;
+  return context.memory(snapshotKey).clearing;
 }
 
 /** Seconds since the policies at hand were read, if any are. */
 export function policyAge(context: Context<Config>): number | undefined {
-  const at = snapshotOf(context).policies.readAt();
+  const at = context.memory(snapshotKey).policies.readAt();
   return at === undefined ? undefined : (monotonicMs() - at) / 1000;
 }
 
@@ -78,7 +78,7 @@ export function missingPolicies(context: Context<Config>): string | undefined {
 
 /** A namespace, no older than the settings allow. `undefined` when there is none of that name. */
 export async function currentNamespace(context: Context<Config>, name: string): Promise<Namespace | undefined> {
-  const { namespaces: known } = snapshotOf(context);
+  const { namespaces: known } = context.memory(snapshotKey);
   const shared = known.get(name) ?? createShared();
   if (known.size >= mostNamespaces) {
     known.clear();

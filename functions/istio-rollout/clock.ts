@@ -1,5 +1,5 @@
 import type { Context } from '../../lib/function/definition.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 
 /**
@@ -10,14 +10,14 @@ export function sharedNow({ now, kube }: Pick<Context<Config>, 'now' | 'kube'>):
   return now().getTime() + kube.skewMs();
 }
 
-const told = perInstance(() => ({ isWrong: false }));
+const reported = memoryKey(() => ({ isWrong: false }));
 
 /** Whoever runs the machine should know; what stays wrong is told once. */
 export function tellSkew(context: Context<Config>): void {
   const { kube, log, metrics } = context;
   const skewSeconds = kube.skewMs() / 1000;
   metrics.gauge('clock_skew_seconds', "How far the API server's clock is ahead of this machine's.").set(skewSeconds);
-  const memory = told(context);
+  const memory = context.memory(reported);
   if (skewSeconds !== 0 && !memory.isWrong) {
     log.warn({ skewSeconds }, 'the clock of this machine is not that of the API server');
   }

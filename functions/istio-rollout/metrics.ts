@@ -1,5 +1,5 @@
 import type { Context } from '../../lib/function/definition.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import { parseImage } from './drift/image.ts';
 import { countsOf } from './render.ts';
@@ -8,7 +8,7 @@ import type { Scan } from './scan/scan.ts';
 import type { State } from './state/state.ts';
 
 /** What this process has told so far of the totals in the state, and which tags it has told of. */
-const told = perInstance(() => ({ totals: new Map<string, number>(), tags: new Set<string>() }));
+const reported = memoryKey(() => ({ totals: new Map<string, number>(), tags: new Set<string>() }));
 
 const totals: Readonly<Record<string, { readonly help: string; readonly labels: readonly string[] }>> = {
   restarts_total: { help: 'Restarts by kind and how they went.', labels: ['kind', 'result'] },
@@ -46,7 +46,7 @@ export function publish(
 }
 
 function publishTotals(context: Context<Config>, { counters }: State): void {
-  const known = told(context).totals;
+  const known = context.memory(reported).totals;
   for (const [name, total] of Object.entries(counters)) {
     const [, metric = '', values = ''] = /^(\w+)\{(.*)\}$/.exec(name) ?? [];
     const described = totals[metric];
@@ -78,7 +78,7 @@ function publishTags(context: Context<Config>, { findings, strays }: Scan): void
     ...findings.flatMap(({ staffed }) => [...staffed.current, ...staffed.older]),
     ...strays.map(({ pod }) => pod),
   ];
-  const counts = new Map<string, number>([...told(context).tags].map((tag) => [tag, 0]));
+  const counts = new Map<string, number>([...context.memory(reported).tags].map((tag) => [tag, 0]));
   for (const { proxy } of pods) {
     const { tag = 'none' } = proxy === undefined ? {} : parseImage(proxy.image);
     const label = counts.has(tag) || counts.size < mostTags ? tag : 'other';
@@ -87,6 +87,6 @@ function publishTags(context: Context<Config>, { findings, strays }: Scan): void
   const proxies = context.metrics.gauge('proxies', 'Live proxies by tag of their image.', ['image_tag']);
   for (const [tag, count] of counts) {
     proxies.set(count, { image_tag: tag });
-    told(context).tags.add(tag);
+    context.memory(reported).tags.add(tag);
   }
 }

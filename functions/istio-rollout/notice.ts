@@ -1,5 +1,5 @@
 import type { EventStep } from '../../lib/kube/model/plan.ts';
-import { apiVersion } from '../../lib/kube/model/resource.ts';
+import { eventAbout } from '../../lib/kube/model/event.ts';
 import { resources } from './scan/kinds.ts';
 import type { Identity } from './state/state.ts';
 
@@ -32,12 +32,9 @@ const normal: ReadonlySet<NoticeReason> = new Set([
 
 export function eventOf({ about, reason, note, occasion }: Notice): EventStep {
   const { kind, namespace, name, uid } = about;
-  return {
-    do: 'event',
-    about: { apiVersion: apiVersion(resources[kind]), kind, metadata: { namespace, name, uid } },
-    type: normal.has(reason) ? 'Normal' : 'Warning',
-    reason,
-    note,
-    ...(occasion !== undefined && { occasion }),
-  };
+  return eventAbout(
+    resources[kind],
+    { metadata: { namespace, name, uid } },
+    { type: normal.has(reason) ? 'Normal' : 'Warning', reason, note, ...(occasion !== undefined && { occasion }) },
+  );
 }

@@ -1,5 +1,5 @@
 import type { Context, Loop } from '../../lib/function/definition.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import type { Config } from './config.ts';
 import { effectiveConfig } from './overrides.ts';
 import { openStore } from './state/store.ts';
@@ -10,11 +10,11 @@ interface Looked {
   at: number;
 }
 
-const looked = perInstance((): Looked => ({ problem: 'has not looked at its settings and state yet', at: 0 }));
+const looked = memoryKey((): Looked => ({ problem: 'has not looked at its settings and state yet', at: 0 }));
 
 /** Why no event can be served, as of the last look. */
 export function problemOf(context: Context<Config>): string | undefined {
-  return looked(context).problem;
+  return context.memory(looked).problem;
 }
 
 /** What keeps it from being ready may be over at any time; what is in order mostly stays so. */
@@ -27,7 +27,7 @@ export const readiness: Loop<Config> = {
   role: 'events',
   everyMs: () => unreadyMs,
   run: async (context) => {
-    const last = looked(context);
+    const last = context.memory(looked);
     const now = context.now().getTime();
     if (last.problem !== undefined || now >= last.at + readyMs) {
       last.at = now;

@@ -1,3 +1,4 @@
+import { by } from '../../lib/base/order.ts';
 import { quietCodes, type Code } from './scan/code.ts';
 import type { Scan } from './scan/scan.ts';
 import type { State } from './state/state.ts';
@@ -77,10 +78,7 @@ function rowOf(
   return { kind, namespace, name, uid, code, ...Object.fromEntries(given) };
 }
 
-function byPlace(a: Row, b: Row): number {
-  const [left, right] = [a, b].map(({ namespace, name, kind }) => `${namespace}/${name}/${kind}`) as [string, string];
-  return left < right ? -1 : 1;
-}
+const byPlace = by(({ namespace, name, kind }: Row) => `${namespace}/${name}/${kind}`);
 
 /** As the status ConfigMap holds them. */
 export function renderRows({ rows, omitted }: Rows): Readonly<Record<'workloads' | 'omitted', string>> {

@@ -1,7 +1,7 @@
 import { dnsLabel } from '../../lib/function/config.ts';
 import type { Context } from '../../lib/function/definition.ts';
 import type { Wake } from '../../lib/function/triggers.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import { sharedNow, tellSkew } from './clock.ts';
 import type { Config } from './config.ts';
 import { readMesh } from './mesh/mesh.ts';
@@ -51,11 +51,11 @@ export async function tick(context: Context<Config>): Promise<void> {
   await pass(context, true);
 }
 
-const turns = perInstance(() => ({ last: Promise.resolve() }));
+const turns = memoryKey(() => ({ last: Promise.resolve() }));
 
 /** Two passes at once would be right as well, but ask every injector twice: in one process they take turns. */
 export function pass(context: Context<Config>, looksAround = false): Promise<void> {
-  const turn = turns(context);
+  const turn = context.memory(turns);
   const askedAt = context.now().getTime(); // whoever asked waits for the turn as well
   const mine = turn.last.then(() => passAlone(context, { looksAround, askedAt }));
   turn.last = mine.catch(() => undefined);

@@ -1,7 +1,7 @@
 import type { Admission, Allowed } from '../../lib/function/admission.ts';
 import type { Context } from '../../lib/function/definition.ts';
 import type { Site } from '../../lib/function/names.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import type { AdmissionRequest } from '../../lib/kube/model/review.ts';
 import type { Config } from './config.ts';
 import { decide, type Reason } from './decide.ts';
@@ -37,7 +37,7 @@ export function admissionOf(config: Config, { namespace }: Site): Admission<Conf
 }
 
 /** Classes of errors whose stack was logged: at the rate of pods, each once is enough. */
-const told = perInstance(() => new Set<string>());
+const reported = memoryKey(() => new Set<string>());
 
 /** Whatever happens here, the pod goes its way. */
 function admit(request: AdmissionRequest, context: Context<Config>): Allowed {
@@ -55,8 +55,8 @@ function admit(request: AdmissionRequest, context: Context<Config>): Allowed {
   } catch (error) {
     const name = error instanceof Error ? error.name : 'Error';
     countError(context, name, dryRun);
-    if (!told(context).has(name)) {
-      told(context).add(name);
+    if (!context.memory(reported).has(name)) {
+      context.memory(reported).add(name);
       context.log.error({ err: error, uid: request.uid }, 'could not decide; the pod is left as it is');
     }
     return allowed(context.config, { patch: [], decision: 'error', error: name });

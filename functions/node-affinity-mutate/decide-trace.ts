@@ -1,7 +1,7 @@
 import { applyRule, endsWith, noAdditions, rulesFor, type RuleOutcome } from './apply.ts';
 import { candidateOf, decide, subjectOf, type Asked, type Decision } from './decide.ts';
 import type { Knowledge } from './knowledge.ts';
-import { recordOf, type Fields } from './shape.ts';
+import { recordOf, type Fields } from '../../lib/base/json.ts';
 
 /** A decision with the reasons behind it. */
 export interface Explanation extends Decision {

@@ -7,7 +7,7 @@ import { controllerIs, type Candidate } from './match.ts';
 import { appliedMark, mirrorAnnotation, skipMark } from './names.ts';
 import { patchOf } from './patch.ts';
 import { isNameBound, placementOf } from './placement.ts';
-import { recordOf, type Fields } from './shape.ts';
+import { recordOf, type Fields } from '../../lib/base/json.ts';
 
 /** Why a pod was left as it was, or that it was not. */
 export type Reason =

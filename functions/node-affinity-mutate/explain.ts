@@ -6,7 +6,7 @@ import { explanationOf } from './decide-trace.ts';
 import type { Asked } from './decide.ts';
 import { know } from './knowledge.ts';
 import { stateConfigMap } from './names.ts';
-import { isRecord, recordOf, type Fields } from './shape.ts';
+import { isRecord, recordOf, type Fields } from '../../lib/base/json.ts';
 import { readState } from './state.ts';
 
 /** Says what would happen to a pod, or to the request of an AdmissionReview, and why. Changes nothing. */

@@ -1,6 +1,7 @@
 import { matches, requirements, type Selector } from '../../lib/kube/model/selector.ts';
 import type { Match } from './rule.ts';
-import { isRecord, listOf, recordOf, type Fields } from './shape.ts';
+import { isRecord, recordOf, type Fields } from '../../lib/base/json.ts';
+import { listOf } from './shape.ts';
 
 /** What is known of a namespace: of its labels only those that somebody asks for. */
 export interface NamespaceFacts {

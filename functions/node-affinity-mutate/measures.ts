@@ -1,11 +1,11 @@
 import type { Context } from '../../lib/function/definition.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import type { Tally } from '../../lib/function/metrics.ts';
 import type { Config } from './config.ts';
 import type { Decision } from './decide.ts';
 import type { State } from './state.ts';
 
-type Measured = Pick<Context<Config>, 'metrics' | 'now' | 'config'>;
+type Measured = Pick<Context<Config>, 'metrics' | 'memory' | 'now' | 'config'>;
 
 export function countDecision(measured: Measured, { reason, patch }: Decision, dryRun: boolean): void {
   count(measured, { result: patch.length > 0 ? 'mutated' : 'unchanged', reason, dryRun });
@@ -22,10 +22,10 @@ interface Counted {
 }
 
 /** Each pod is counted, so labels are looked up once for each combination. */
-const tallies = perInstance(() => new Map<string, Tally>());
+const tallies = memoryKey(() => new Map<string, Tally>());
 
 function count(measured: Measured, { result, reason, dryRun }: Counted): void {
-  const known = tallies(measured);
+  const known = measured.memory(tallies);
   const key = `${result} ${reason} ${dryRun ? 'dry' : ''}`;
   let tally = known.get(key);
   if (tally === undefined) {

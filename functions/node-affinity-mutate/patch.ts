@@ -2,7 +2,8 @@ import type { AddOperation } from 'fast-json-patch';
 import { pointer } from '../../lib/kube/model/plan.ts';
 import { includesExpression, preferredField, requiredField, type Placement } from './placement.ts';
 import type { Expression, Toleration } from './rule.ts';
-import { isRecord, listOf } from './shape.ts';
+import { isRecord } from '../../lib/base/json.ts';
+import { listOf } from './shape.ts';
 
 /** What rules add to a pod. */
 export interface Additions {

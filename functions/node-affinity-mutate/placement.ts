@@ -1,5 +1,6 @@
 import type { Expression, Toleration } from './rule.ts';
-import { isAbsent, isRecord, listOf, recordOf, type Fields } from './shape.ts';
+import { isAbsent, listOf } from './shape.ts';
+import { isRecord, recordOf, type Fields } from '../../lib/base/json.ts';
 
 /** What a pod says about where it wants to run; what is absent, null or empty in the pod is `undefined` here. */
 export interface Placement {

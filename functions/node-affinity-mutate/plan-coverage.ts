@@ -1,6 +1,7 @@
 import { decidePod } from './decide.ts';
 import type { Knowledge } from './knowledge.ts';
-import { isRecord, listOf, recordOf, type Fields } from './shape.ts';
+import { isRecord, recordOf, type Fields } from '../../lib/base/json.ts';
+import { listOf } from './shape.ts';
 import type { Coverage } from './state.ts';
 
 /** Workloads that are named in the report; the count is of all. */

@@ -2,7 +2,7 @@ import type { Plan, Step } from '../../lib/kube/model/plan.ts';
 import { mutatingPolicies, mutatingPolicyBindings, type Resource } from '../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import type { Policy } from './render-policy.ts';
-import { isRecord } from './shape.ts';
+import { isRecord } from '../../lib/base/json.ts';
 
 /** What of the policy there is in the cluster. */
 export interface PolicyFound {

@@ -1,3 +1,4 @@
+import { by } from '../../lib/base/order.ts';
 import { matches, type Selector } from '../../lib/kube/model/selector.ts';
 import { canonical, isBelieved, type NamespaceFacts } from './match.ts';
 
@@ -62,10 +63,8 @@ function bytesOf(entries: readonly Entry[]): number {
 /** By name, so that each look comes to the same. */
 function firstThatFit(entries: readonly Entry[]): Entry[] {
   let left = mostBytes;
-  return entries
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .filter((entry) => {
-      left -= bytesOf([entry]);
-      return left >= 0;
-    });
+  return entries.toSorted(by(([name]) => name)).filter((entry) => {
+    left -= bytesOf([entry]);
+    return left >= 0;
+  });
 }

@@ -1,3 +1,4 @@
+import { eventAbout } from '../../lib/kube/model/event.ts';
 import { pointer, unchanged, type Plan, type Step } from '../../lib/kube/model/plan.ts';
 import { configMaps, type ConfigMap } from '../../lib/kube/model/resource.ts';
 import { requirements, type Selector } from '../../lib/kube/model/selector.ts';
@@ -158,14 +159,11 @@ export function plan(
 }
 
 function wrongRules(rules: ConfigMap | undefined, problem: string): Step {
-  const about = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: rulesConfigMap, ...rules?.metadata } };
-  return {
-    do: 'event',
-    about,
-    type: 'Warning',
-    reason: 'InvalidRules',
-    note: `the rules before stay in force: ${problem}`,
-  };
+  return eventAbout(
+    configMaps,
+    { metadata: { name: rulesConfigMap, ...rules?.metadata } },
+    { type: 'Warning', reason: 'InvalidRules', note: `the rules before stay in force: ${problem}` },
+  );
 }
 
 function stateSteps(stored: ConfigMap | undefined, data: Record<string, string>, namespace: string): Step[] {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../lib/function/definition.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 import { configMaps } from '../../lib/kube/model/resource.ts';
 import type { Config } from './config.ts';
 import { know, type Knowledge } from './knowledge.ts';
@@ -19,7 +19,7 @@ interface Snapshot {
   tried: boolean;
 }
 
-const snapshotOf = perInstance<Snapshot>(() => ({
+const snapshotKey = memoryKey<Snapshot>(() => ({
   knowledge: undefined,
   version: undefined,
   readAt: undefined,
@@ -28,14 +28,14 @@ const snapshotOf = perInstance<Snapshot>(() => ({
 
 /** What admission decides from. Before anything was read no pool counts, so nothing is changed. */
 export function knowledgeOf(context: Context<Config>): Knowledge {
-  const snapshot = snapshotOf(context);
+  const snapshot = context.memory(snapshotKey);
   snapshot.knowledge ??= know(emptyState, context.config, context);
   return snapshot.knowledge;
 }
 
 /** Takes over what this process has just found out itself. */
 export function adopt(context: Context<Config>, state: State): void {
-  const snapshot = snapshotOf(context);
+  const snapshot = context.memory(snapshotKey);
   snapshot.knowledge = know(state, context.config, context);
   snapshot.version = undefined;
   snapshot.readAt = context.now();
@@ -45,7 +45,7 @@ export function adopt(context: Context<Config>, state: State): void {
 
 /** Reads the state again; while the API server is away the last one stays, or the one that is mounted. */
 export async function refresh(context: Context<Config>): Promise<void> {
-  const snapshot = snapshotOf(context);
+  const snapshot = context.memory(snapshotKey);
   try {
     const stored = await context.kube.get(configMaps, { namespace: context.namespace, name: stateConfigMap });
     snapshot.readAt = context.now();
@@ -80,5 +80,5 @@ async function mountedState(directory: string): Promise<State> {
 
 /** No request should come before the first look. */
 export function notReady(context: Context<Config>): string | undefined {
-  return snapshotOf(context).tried ? undefined : 'has not read its state yet';
+  return context.memory(snapshotKey).tried ? undefined : 'has not read its state yet';
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digest } from '../../lib/base/digest.ts';
 import { asFailure, type Failure } from '../../lib/base/failure.ts';
 import type { Kube } from '../../lib/kube/client.ts';
 import {
@@ -72,7 +72,7 @@ function readRulesIn(parsed: Parsed): ReturnType<typeof readRules> {
 
 /** Short, for people to compare. */
 export function hashOf(rules: unknown): string {
-  return createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 12);
+  return digest(JSON.stringify(rules), 12);
 }
 
 export async function seeNamespaces(kube: Kube, wanted: Look['namespaces']): Promise<NamespacesSeen> {

@@ -1,8 +1,9 @@
+import { by } from '../../lib/base/order.ts';
 import type { ConfigMap } from '../../lib/kube/model/resource.ts';
 import type { NamespaceFacts } from './match.ts';
 import { extents, type Extent } from './plan-size.ts';
 import { readPool, readRules, type Rule } from './rule.ts';
-import { isRecord, recordOf, type Fields } from './shape.ts';
+import { isRecord, recordOf, type Fields } from '../../lib/base/json.ts';
 
 /** What the function has found out, kept in a ConfigMap: losing it costs a rescan. */
 export interface State {
@@ -83,7 +84,7 @@ function format(value: unknown): string {
 }
 
 function sorted<T>(entries: ReadonlyMap<string, T>): Record<string, T> {
-  return Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return Object.fromEntries([...entries].sort(by(([name]) => name)));
 }
 
 function parse(text: string | undefined): Fields {

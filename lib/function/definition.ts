@@ -3,7 +3,9 @@ import type { Kube } from '../kube/client.ts';
 import type { Manifest } from '../kube/model/manifest.ts';
 import type { Target } from '../kube/model/plan.ts';
 import type { Admission } from './admission.ts';
+import type { Conditions, ConditionTable } from './conditions.ts';
 import type { ConfigSchema } from './config.ts';
+import type { Memory } from './memory.ts';
 import type { FunctionMetrics } from './metrics.ts';
 import type { Site } from './names.ts';
 import type { Permission } from './permissions.ts';
@@ -30,6 +32,13 @@ export interface Definition<C = unknown> {
   readonly loops?: readonly Loop<C>[];
   /** Sets the gauges that tell of the cluster, each time somebody reads the metrics of the events role. */
   readonly measure?: (context: Context<C>) => Promise<void>;
+  /**
+   * `server`: `context.now()` is corrected by what the answers of the API server say about its clock, the one clock that
+   * all instances share. For a function whose instances compare times that others wrote. Default `machine`.
+   */
+  readonly clock?: 'machine' | 'server';
+  /** What can be wrong with its job, and what to do about it. */
+  readonly conditions?: ConditionTable;
   /** The exact rights it needs; a feature that is off asks for nothing. */
   readonly permissions?: (config: C, site: Site) => readonly Permission[];
   /**
@@ -69,10 +78,15 @@ export interface Context<C = unknown> {
   readonly metrics: FunctionMetrics;
   /** The namespace this process runs in. */
   readonly namespace: string;
+  /** The time: this machine's, or the API server's where the definition asks for it. */
   readonly now: () => Date;
   /** Aborted at the deadline of the run. */
   readonly signal: AbortSignal;
   readonly later: Later<C>;
+  /** What this instance remembers between requests. Nothing that matters: it dies with the process. */
+  readonly memory: Memory;
+  /** What is wrong with the function's job, for people. */
+  readonly conditions: Conditions;
 }
 
 /** An object that a function makes for itself. */

@@ -1,19 +1,34 @@
-import type { Context } from './definition.ts';
+/** Names a value that each running instance of a function has for itself, and makes it at first use. */
+export interface MemoryKey<T> {
+  readonly make: () => T;
+}
+
+/** The value of this instance under that key. */
+export type Memory = <T>(key: MemoryKey<T>) => T;
 
 /**
- * A value that each running instance of a function has for itself, made at first use. It dies with the process, so it may
- * only hold what can be rebuilt at any time, such as the snapshot that admission decides from.
+ * A key for `context.memory`. What it holds dies with the process, so it may only be what can be rebuilt at any time,
+ * such as the snapshot that admission decides from:
+ *
+ * ```ts
+ * const snapshot = memoryKey<Snapshot>(() => ({ policies: undefined }));
+ * const { policies } = context.memory(snapshot);
+ * ```
  */
-export function perInstance<T>(make: () => T): (context: Pick<Context, 'metrics'>) => T {
-  // Contexts come and go with every request; the metrics of a function live exactly as long as the instance.
-  const values = new WeakMap<object, { readonly value: T }>();
-  return ({ metrics }) => {
-    const known = values.get(metrics);
+export function memoryKey<T>(make: () => T): MemoryKey<T> {
+  return { make };
+}
+
+/** The memory of one instance. */
+export function createMemory(): Memory {
+  const values = new Map<object, { readonly value: unknown }>();
+  return <T>(key: MemoryKey<T>): T => {
+    const known = values.get(key);
     if (known !== undefined) {
-      return known.value;
+      return known.value as T;
     }
-    const value = make();
-    values.set(metrics, { value });
+    const value = key.make();
+    values.set(key, { value });
     return value;
   };
 }

@@ -6,7 +6,7 @@ import type { AdmissionRequest, AdmissionResponse } from '../kube/model/review.t
 import { monotonicMs } from '../base/monotonic.ts';
 import { withinTime } from '../base/time-limit.ts';
 import { sendFailure, sendText } from './answer.ts';
-import { parseJson, TooLarge, type BodyReader } from './body.ts';
+import { parseBody, TooLarge, type BodyReader } from './body.ts';
 import type { Answerer } from './front.ts';
 
 /** Kept back from the caller's time limit, so that our answer arrives before it gives up. */
@@ -129,7 +129,7 @@ interface Review {
 const versions: ReadonlySet<unknown> = new Set(['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']);
 
 function parseReview(body: Buffer): Review {
-  const review = parseJson(body);
+  const review = parseBody(body);
   if (!isReview(review)) {
     throw new Failure('malformed', 'not an AdmissionReview of admission.k8s.io/v1 with a request and its uid');
   }

@@ -37,114 +37,14 @@ const partForSmall = 1 / 8;
  * @param arrivalMs a body that takes longer than this to arrive is cut off, and its room given to others
  */
 export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader {
-  let held = 0;
-  const large: (() => void)[] = [];
-
-  /** What is made of a large body takes long: between two of them everybody else has a turn. */
-  function takeTurns(work: () => void): void {
-    large.push(work);
-    if (large.length === 1) {
-      setImmediate(nextTurn);
-    }
-  }
-
-  function nextTurn(): void {
-    try {
-      large[0]?.();
-    } finally {
-      large.shift();
-      if (large.length > 0) {
-        setImmediate(nextTurn);
-      }
-    }
-  }
+  const shared = { room: { budget, held: 0 }, takeTurn: createTurns(), arrivalMs };
 
   function receive(request: IncomingMessage, response: ServerResponse, receiver: Receiver): void {
-    const { limit, onBody, onFailure } = receiver;
-    const announced = Number(request.headers['content-length'] ?? 0);
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let reserved = 0;
-    let over: Failure | undefined;
-    let late: NodeJS.Timeout | undefined;
-    let failed = false;
-
-    /** Room for what has arrived, or why there is none. What is only announced takes no room from others. */
-    function reserve(): Failure | undefined {
-      const expected = Math.max(size, announced);
-      const room = expected > smallBytes ? budget * (1 - partForSmall) : budget;
-      if (expected > limit) {
-        return new TooLarge(limit);
-      }
-      if (held - reserved + size > room) {
-        return new Failure('throttled', 'too many large requests at once', { retryAfter: 1 });
-      }
-      held += size - reserved;
-      reserved = size;
-      return undefined;
-    }
-
-    function release(): void {
-      held -= reserved;
-      reserved = 0;
-      chunks.length = 0;
-    }
-
-    function fail(failure: Failure): void {
-      clearTimeout(late);
-      if (!failed) {
-        failed = true;
-        onFailure(failure);
-      }
-    }
-
-    /** Nobody gets to read an answer, but that it happened is told. */
-    function cut(failure: Failure): void {
-      request.destroy();
-      fail(failure);
-    }
-
-    /** Who went away while waiting for a turn took the body along. */
-    function handOver(): void {
-      if (response.destroyed) {
-        fail(new Failure('malformed', 'the sender has gone'));
-      } else {
-        onBody(joined(chunks));
-      }
-    }
-
-    function settle(): void {
-      clearTimeout(late);
-      if (over !== undefined) {
-        fail(over);
-      } else if (size > smallBytes) {
-        takeTurns(handOver);
-      } else {
-        onBody(joined(chunks));
-      }
-    }
-
-    response.on('close', () => {
-      clearTimeout(late);
-      release();
-    });
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      over ??= reserve();
-      // Most bodies are there at once and need no timer.
-      if (size !== announced) {
-        late ??= setTimeout(() => cut(over ?? new Failure('malformed', 'body took too long to arrive')), arrivalMs);
-      }
-      if (over === undefined) {
-        chunks.push(chunk);
-      } else if (size > patienceBytes) {
-        cut(over);
-      } else {
-        release();
-      }
-    });
-    request.on('end', settle);
-    request.on('error', (error) => fail(over ?? new Failure('malformed', 'body ended early', { cause: error })));
+    const arrival = new Arrival(request, response, receiver, shared);
+    response.on('close', () => arrival.end());
+    request.on('data', (chunk: Buffer) => arrival.take(chunk));
+    request.on('end', () => arrival.settle());
+    request.on('error', (error) => arrival.breakOff(error));
   }
 
   return {
@@ -154,10 +54,155 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
   };
 }
 
+/** What the bodies of one reader share. */
+interface Shared {
+  readonly room: Room;
+  readonly takeTurn: (work: () => void) => void;
+  readonly arrivalMs: number;
+}
+
+interface Room {
+  readonly budget: number;
+  /** Bytes of bodies in memory. */
+  held: number;
+}
+
+/** Work on large bodies takes long: between two of them every other request has a turn. */
+function createTurns(): (work: () => void) => void {
+  const waiting: (() => void)[] = [];
+
+  function next(): void {
+    try {
+      waiting[0]?.();
+    } finally {
+      waiting.shift();
+      if (waiting.length > 0) {
+        setImmediate(next);
+      }
+    }
+  }
+
+  return (work) => {
+    waiting.push(work);
+    if (waiting.length === 1) {
+      setImmediate(next);
+    }
+  };
+}
+
+/** One body from its first chunk until the answer is out. */
+class Arrival {
+  private readonly request: IncomingMessage;
+  private readonly response: ServerResponse;
+  private readonly receiver: Receiver;
+  private readonly shared: Shared;
+  private readonly announced: number;
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+  private reserved = 0;
+  private over: Failure | undefined;
+  private late: NodeJS.Timeout | undefined;
+  private failed = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, receiver: Receiver, shared: Shared) {
+    this.request = request;
+    this.response = response;
+    this.receiver = receiver;
+    this.shared = shared;
+    this.announced = Number(request.headers['content-length'] ?? 0);
+  }
+
+  take(chunk: Buffer): void {
+    this.size += chunk.length;
+    this.over ??= this.reserve();
+    // Most bodies are there at once and need no timer.
+    if (this.size !== this.announced) {
+      this.late ??= setTimeout(() => this.expire(), this.shared.arrivalMs);
+    }
+    if (this.over === undefined) {
+      this.chunks.push(chunk);
+    } else if (this.size > patienceBytes) {
+      this.cut(this.over);
+    } else {
+      this.release();
+    }
+  }
+
+  settle(): void {
+    clearTimeout(this.late);
+    if (this.over !== undefined) {
+      this.fail(this.over);
+    } else if (this.size > smallBytes) {
+      this.shared.takeTurn(() => this.handOver());
+    } else {
+      this.receiver.onBody(joined(this.chunks));
+    }
+  }
+
+  breakOff(error: Error): void {
+    this.fail(this.over ?? new Failure('malformed', 'body ended early', { cause: error }));
+  }
+
+  /** The answer is out, or the connection is gone. */
+  end(): void {
+    clearTimeout(this.late);
+    this.release();
+  }
+
+  /** Takes room for what has arrived, or returns why there is none. What is only announced takes no room from others. */
+  private reserve(): Failure | undefined {
+    const { room } = this.shared;
+    const expected = Math.max(this.size, this.announced);
+    const budget = expected > smallBytes ? room.budget * (1 - partForSmall) : room.budget;
+    if (expected > this.receiver.limit) {
+      return new TooLarge(this.receiver.limit);
+    }
+    if (room.held - this.reserved + this.size > budget) {
+      return new Failure('throttled', 'too many large requests at once', { retryAfter: 1 });
+    }
+    room.held += this.size - this.reserved;
+    this.reserved = this.size;
+    return undefined;
+  }
+
+  private release(): void {
+    this.shared.room.held -= this.reserved;
+    this.reserved = 0;
+    this.chunks.length = 0;
+  }
+
+  /** A sender that went away while its body waited for a turn took the body along. */
+  private handOver(): void {
+    if (this.response.destroyed) {
+      this.fail(new Failure('malformed', 'the sender has gone'));
+    } else {
+      this.receiver.onBody(joined(this.chunks));
+    }
+  }
+
+  private expire(): void {
+    this.cut(this.over ?? new Failure('malformed', 'body took too long to arrive'));
+  }
+
+  /** Nobody gets to read an answer, but the failure is reported. */
+  private cut(failure: Failure): void {
+    this.request.destroy();
+    this.fail(failure);
+  }
+
+  private fail(failure: Failure): void {
+    clearTimeout(this.late);
+    if (!this.failed) {
+      this.failed = true;
+      this.receiver.onFailure(failure);
+    }
+  }
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The body as JSON; throws `malformed` with what is wrong. */
-export function parseJson(body: Buffer): unknown {
+export function parseBody(body: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(body));
   } catch (error) {

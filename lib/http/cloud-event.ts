@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { CloudEvent } from 'cloudevents';
 import { Failure } from '../base/failure.ts';
 import { assertAttributes, type Attributes } from './attributes.ts';
-import { parseJson } from './body.ts';
+import { parseBody } from './body.ts';
 
 /**
  * The events of one HTTP request: binary, structured or batched mode, each to be decoded by itself. Throws `malformed`
@@ -14,14 +14,14 @@ import { parseJson } from './body.ts';
 export function decodeEvents(headers: IncomingHttpHeaders, body: Buffer): readonly (() => CloudEvent<unknown>)[] {
   const mediaType = mediaTypeOf(headers['content-type']);
   if (mediaType === 'application/cloudevents-batch+json') {
-    const batch = parseJson(body);
+    const batch = parseBody(body);
     if (!Array.isArray(batch)) {
       throw new Failure('malformed', 'a batch must be a JSON array of events');
     }
     return batch.map((event) => () => structured(event));
   }
   if (mediaType === 'application/cloudevents+json') {
-    const event = parseJson(body);
+    const event = parseBody(body);
     return [() => structured(event)];
   }
   if (mediaType.startsWith('application/cloudevents')) {
@@ -51,7 +51,7 @@ function binary(headers: IncomingHttpHeaders, mediaType: string, body: Buffer): 
   return validated({
     ...attributes,
     ...(mediaType === '' ? {} : { datacontenttype: mediaType }),
-    ...(body.length === 0 ? {} : { data: isJson(mediaType) ? parseJson(body) : body.toString() }),
+    ...(body.length === 0 ? {} : { data: isJson(mediaType) ? parseBody(body) : body.toString() }),
   });
 }
 
@@ -78,7 +78,7 @@ function structured(event: unknown): CloudEvent<unknown> {
   const bytes = Buffer.from(encoded, 'base64');
   const { datacontenttype = 'application/json' } = attributes;
   const json = typeof datacontenttype === 'string' && isJson(mediaTypeOf(datacontenttype));
-  return validated({ ...attributes, data: json ? parseJson(bytes) : bytes.toString() });
+  return validated({ ...attributes, data: json ? parseBody(bytes) : bytes.toString() });
 }
 
 function validated(attributes: Attributes): CloudEvent<unknown> {

@@ -1,8 +1,8 @@
+import { isRecord } from '../base/json.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CloudEvent } from 'cloudevents';
 import type { Subject } from '../function/triggers.ts';
 import { Failure } from '../base/failure.ts';
-import type { KubeObject } from '../kube/model/wire.ts';
 
 /** What an event means to a function, whoever sent it. */
 export type Signal =
@@ -52,14 +52,10 @@ function subjectOf(event: CloudEvent<unknown>, whole: boolean, change: Subject['
     apiVersion: apiversion,
     name,
     ...(inNamespace ? { namespace } : {}),
-    ...(whole && isObject(event.data) ? { object: event.data } : {}),
+    ...(whole && isRecord(event.data) ? { object: event.data } : {}),
   };
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
-}
-
-function isObject(data: unknown): data is KubeObject {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
 }

@@ -2,7 +2,7 @@ import express, { type Express, type Request, type Response } from 'express';
 import type { Context, Reply, Route } from '../function/definition.ts';
 import { asFailure, type Failure } from '../base/failure.ts';
 import { sendFailure, sendJson, sendText } from './answer.ts';
-import { parseJson, type BodyReader } from './body.ts';
+import { parseBody, type BodyReader } from './body.ts';
 
 export interface RoutesOptions<C> {
   readonly routes: readonly Route<C>[];
@@ -63,7 +63,7 @@ async function readBody(
   if (body.length === 0) {
     return undefined;
   }
-  return as === 'text' ? body.toString() : parseJson(body);
+  return as === 'text' ? body.toString() : parseBody(body);
 }
 
 function send(response: Response, { status = 200, body }: Reply): void {

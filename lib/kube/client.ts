@@ -2,7 +2,7 @@ import type { Plan } from './model/plan.ts';
 import { monotonicMs } from '../base/monotonic.ts';
 import { pause } from '../base/pause.ts';
 import { pathOf } from './path.ts';
-import { isMissingObject, parseAnswer, Refusal, refusalOf } from './refusal.ts';
+import { isMissingObject, isRightMissing, parseAnswer, Refusal, refusalOf } from './refusal.ts';
 import { apiVersion, type Resource } from './model/resource.ts';
 import { createServerClock, type ServerClock } from './server-clock.ts';
 import type { Fields } from './skim.ts';
@@ -82,6 +82,8 @@ export interface Call {
   readonly resource: string;
   /** HTTP status; 0 when there was no answer. */
   readonly code: number;
+  /** Refused because the account has no such right. */
+  readonly rightMissing: boolean;
   readonly sentBytes: number;
   readonly receivedBytes: number;
   readonly seconds: number;
@@ -93,14 +95,20 @@ export interface KubeOptions extends Writer {
   readonly observe?: (call: Call) => void;
   /** The clock of this machine, which the API server's is compared with. Absent: `now`. */
   readonly machineNow?: () => Date;
+  /** What earlier clients of the same API server learned about its clock, and what this one adds. */
+  readonly skew?: Pick<ServerClock, 'saw' | 'skewMs'>;
 }
 
 const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 export function createKube(options: KubeOptions): Kube {
   const clock = createServerClock();
-  const call = caller(options, clock);
+  const { skew = clock } = options;
   const writer: Writer = options.transport.readOnly === true ? { ...options, dryRun: 'plan' } : options;
+  const call = caller(options, (date, moments) => {
+    clock.saw(date, moments);
+    options.skew?.saw(date, moments);
+  });
 
   async function read<T extends KubeObject>(
     resource: Resource<T>,
@@ -192,7 +200,7 @@ export function createKube(options: KubeOptions): Kube {
     rehearse: (resource, object) => post(resource, object, { dryRun: 'All' }),
     ask: (resource, question) => post(resource, question, {}),
     serverTime: clock.time,
-    skewMs: clock.skewMs,
+    skewMs: skew.skewMs,
   };
 }
 
@@ -206,27 +214,17 @@ export type Caller = (verb: string, resource: Resource, request: Request) => Pro
 /** Longer than this a function should not be held up; the sender of the event tries again. */
 const longestPauseSeconds = 1;
 
-function caller(
-  { transport, signal, observe, now, machineNow = now }: KubeOptions,
-  clock: Pick<ServerClock, 'saw'>,
-): Caller {
+function caller({ transport, signal, observe, now, machineNow = now }: KubeOptions, saw: ServerClock['saw']): Caller {
   async function once(verb: string, resource: Resource, request: Request): Promise<Answer> {
     const started = monotonicMs();
     const sentAt = machineNow();
     let answer: Answer | undefined;
     try {
       answer = await transport.send(signal === undefined ? request : { ...request, signal });
-      clock.saw(answer.headers.date, { sentAt, receivedAt: machineNow() });
+      saw(answer.headers.date, { sentAt, receivedAt: machineNow() });
       return answer;
     } finally {
-      observe?.({
-        verb,
-        resource: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
-        code: answer?.status ?? 0,
-        sentBytes: answer?.sentBytes ?? 0,
-        receivedBytes: answer?.receivedBytes ?? 0,
-        seconds: (monotonicMs() - started) / 1000,
-      });
+      observe?.({ verb, resource: nameOf(resource), ...costOf(answer), seconds: (monotonicMs() - started) / 1000 });
     }
   }
 
@@ -240,6 +238,21 @@ function caller(
       await pause(waitSeconds * 1000, signal);
     }
   };
+}
+
+function nameOf({ group, plural }: Resource): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+function costOf(answer: Answer | undefined): Pick<Call, 'code' | 'rightMissing' | 'sentBytes' | 'receivedBytes'> {
+  return answer === undefined
+    ? { code: 0, rightMissing: false, sentBytes: 0, receivedBytes: 0 }
+    : {
+        code: answer.status,
+        rightMissing: isRightMissing(answer),
+        sentBytes: answer.sentBytes,
+        receivedBytes: answer.receivedBytes,
+      };
 }
 
 function parse(what: string, answer: Answer, fields: Fields = true): unknown {

@@ -43,6 +43,11 @@ export function parseAnswer(what: string, answer: Answer, fields: Fields = true)
   }
 }
 
+/** Whether the API server refused the call because the account has no such right. Admission refuses with 403, too. */
+export function isRightMissing(answer: Answer): boolean {
+  return answer.status === 403 && lacksRights(statusOf(answer));
+}
+
 function kindOf(code: number, status: Partial<Status>): FailureKind {
   switch (code) {
     case 409:

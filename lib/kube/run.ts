@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Failure } from '../base/failure.ts';
-import type { EventStep, Plan, Step } from './model/plan.ts';
+import { eventName, eventOf } from './model/event.ts';
+import type { Plan, Step } from './model/plan.ts';
 import type { Caller } from './client.ts';
 import { pathOf } from './path.ts';
 import { parseAnswer, Refusal, refusalOf } from './refusal.ts';
@@ -199,36 +199,6 @@ function targetOf(step: Step): { readonly name: string; readonly namespace?: str
 
 function namespaceOf({ metadata }: KubeObject): { readonly namespace?: string } {
   return metadata?.namespace === undefined ? {} : { namespace: metadata.namespace };
-}
-
-/** The same news about the same object has one name, so telling it twice within the life of an Event writes nothing. */
-function eventName({ about, type, reason, note, occasion }: EventStep): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([about.metadata?.uid, type, reason, occasion ?? note]))
-    .digest('hex');
-  return `${(about.metadata?.name ?? '').slice(0, 230)}.${digest.slice(0, 16)}`;
-}
-
-/** The API server refuses notes of more bytes. */
-const longestNote = 1024;
-
-function eventOf(step: EventStep, fieldManager: string, now: Date): KubeObject & Record<string, unknown> {
-  const { about, type, reason, note } = step;
-  const { name, namespace, uid, resourceVersion } = about.metadata ?? {};
-  return {
-    metadata: { name: eventName(step), namespace: namespace ?? 'default' },
-    eventTime: now.toISOString().replace('Z', '000Z'),
-    reportingController: fieldManager,
-    reportingInstance: fieldManager.slice(-128),
-    action: reason,
-    regarding: { apiVersion: about.apiVersion, kind: about.kind, name, namespace, uid, resourceVersion },
-    type,
-    reason,
-    note: Buffer.from(note)
-      .subarray(0, longestNote)
-      .toString()
-      .replace(/\uFFFD+$/, ''),
-  };
 }
 
 function describe(step: Step): Record<string, unknown> {

@@ -2,132 +2,111 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FunctionMetrics } from '../function/metrics.ts';
 
 /** What every function counts, in one registry of the process. */
-export interface Metrics {
-  readonly registry: Registry;
-  readonly requests: Counter<'function' | 'trigger' | 'result'>;
-  readonly requestSeconds: Histogram<'function' | 'trigger'>;
-  readonly runs: Counter<'function' | 'result'>;
-  readonly drift: Counter<'function'>;
-  readonly steps: Counter<'function' | 'do' | 'result'>;
-  readonly skipped: Counter<'function'>;
-  readonly start: Gauge<'function'>;
-  readonly lastSuccess: Gauge<'function'>;
-  readonly lastTick: Gauge<'function'>;
-  readonly admissions: Counter<'function' | 'operation' | 'allowed'>;
-  readonly admissionSeconds: Histogram<'function'>;
-  readonly refusedReviews: Counter<'function' | 'code'>;
-  readonly calls: Counter<'function' | 'verb' | 'resource' | 'code'>;
-  readonly bytes: Counter<'function' | 'verb' | 'resource' | 'direction'>;
-  readonly backgroundFailures: Counter<'function' | 'work'>;
-  readonly unknownSettings: Gauge<'function'>;
-}
+export type Metrics = { readonly registry: Registry } & Readonly<
+  ReturnType<typeof runMetrics> & ReturnType<typeof admissionMetrics> & ReturnType<typeof apiMetrics>
+>;
 
+const prefix = 'kube_reflex_';
 const secondsBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   describeProcess(registry, version);
+  return { registry, ...runMetrics(registry), ...admissionMetrics(registry), ...apiMetrics(registry) };
+}
+
+/** What wakes a function, and what it does then. */
+function runMetrics(registry: Registry) {
+  const { counter, gauge, histogram } = makers(registry);
   return {
-    registry,
-    requests: new Counter({
-      name: 'kube_reflex_requests_total',
-      help: 'Requests by what woke the function and how they ended: ok, ignored or a failure kind.',
-      labelNames: ['function', 'trigger', 'result'],
-      registers,
-    }),
-    requestSeconds: new Histogram({
-      name: 'kube_reflex_request_seconds',
-      help: 'Time to answer a request, waiting for its run included.',
-      labelNames: ['function', 'trigger'],
-      buckets: secondsBuckets,
-      registers,
-    }),
-    runs: new Counter({
-      name: 'kube_reflex_runs_total',
-      help: 'Runs of handlers. Fewer than requests, since events that wait share a run.',
-      labelNames: ['function', 'result'],
-      registers,
-    }),
-    drift: new Counter({
-      name: 'kube_reflex_drift_total',
-      help: 'Ticks that found something to write: what the events before had failed to tell.',
-      labelNames: ['function'],
-      registers,
-    }),
-    steps: new Counter({
-      name: 'kube_reflex_steps_total',
-      help: 'Writes by kind and how they ended.',
-      labelNames: ['function', 'do', 'result'],
-      registers,
-    }),
-    skipped: new Counter({
-      name: 'kube_reflex_skipped_total',
-      help: 'What plans left alone for a reason.',
-      labelNames: ['function'],
-      registers,
-    }),
-    start: new Gauge({
-      name: 'kube_reflex_start_timestamp_seconds',
-      help: 'Since when the process waits for ticks; absent where none are meant to arrive.',
-      labelNames: ['function'],
-      registers,
-    }),
-    lastSuccess: new Gauge({
-      name: 'kube_reflex_last_success_timestamp_seconds',
-      help: 'When a run last ended well.',
-      labelNames: ['function'],
-      registers,
-    }),
-    lastTick: new Gauge({
-      name: 'kube_reflex_last_tick_timestamp_seconds',
-      help: 'When a tick last arrived, however it ended.',
-      labelNames: ['function'],
-      registers,
-    }),
-    admissions: new Counter({
-      name: 'kube_reflex_admissions_total',
-      help: 'Admission requests by operation and verdict.',
-      labelNames: ['function', 'operation', 'allowed'],
-      registers,
-    }),
-    admissionSeconds: new Histogram({
-      name: 'kube_reflex_admission_seconds',
-      help: 'Time from a whole review to its verdict.',
-      labelNames: ['function'],
-      buckets: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
-      registers,
-    }),
-    refusedReviews: new Counter({
-      name: 'kube_reflex_refused_reviews_total',
-      help: 'Admission requests that were no review to be decided, by HTTP status.',
-      labelNames: ['function', 'code'],
-      registers,
-    }),
-    calls: new Counter({
-      name: 'kube_reflex_api_calls_total',
-      help: 'Calls to the Kubernetes API; code 0 when there was no answer.',
-      labelNames: ['function', 'verb', 'resource', 'code'],
-      registers,
-    }),
-    bytes: new Counter({
-      name: 'kube_reflex_api_bytes_total',
-      help: 'Bytes of bodies sent to and received from the Kubernetes API.',
-      labelNames: ['function', 'verb', 'resource', 'direction'],
-      registers,
-    }),
-    backgroundFailures: new Counter({
-      name: 'kube_reflex_background_failures_total',
-      help: 'Failures of loops, of work done later and of measuring the cluster.',
-      labelNames: ['function', 'work'],
-      registers,
-    }),
-    unknownSettings: new Gauge({
-      name: 'kube_reflex_unknown_settings',
-      help: 'Variables that are set for the function and that nothing reads; the log names them at the start.',
-      labelNames: ['function'],
-      registers,
-    }),
+    requests: counter(
+      'requests_total',
+      'Requests by what woke the function and how they ended: ok, ignored or a failure kind.',
+      ['function', 'trigger', 'result'],
+    ),
+    requestSeconds: histogram('request_seconds', 'Time to answer a request, waiting for its run included.', [
+      'function',
+      'trigger',
+    ]),
+    runs: counter('runs_total', 'Runs of handlers. Fewer than requests, since events that wait share a run.', [
+      'function',
+      'result',
+    ]),
+    drift: counter('drift_total', 'Ticks that found something to write, which the events before had missed.', [
+      'function',
+    ]),
+    steps: counter('steps_total', 'Writes by kind and how they ended.', ['function', 'do', 'result']),
+    skipped: counter('skipped_total', 'What plans left alone for a reason.', ['function']),
+    start: gauge(
+      'start_timestamp_seconds',
+      'Since when the process waits for ticks; absent where none are meant to arrive.',
+      ['function'],
+    ),
+    lastSuccess: gauge('last_success_timestamp_seconds', 'When a run last ended well.', ['function']),
+    lastTick: gauge('last_tick_timestamp_seconds', 'When a tick last arrived, however it ended.', ['function']),
+    backgroundFailures: counter(
+      'background_failures_total',
+      'Failures of loops, of work done later and of measuring the cluster.',
+      ['function', 'work'],
+    ),
+    conditions: gauge('condition', '1 while the condition stands; the README of the function says what to do.', [
+      'function',
+      'type',
+      'severity',
+    ]),
+  };
+}
+
+function admissionMetrics(registry: Registry) {
+  const { counter, histogram } = makers(registry);
+  return {
+    admissions: counter('admissions_total', 'Admission requests by operation and verdict.', [
+      'function',
+      'operation',
+      'allowed',
+    ]),
+    admissionSeconds: histogram(
+      'admission_seconds',
+      'Time from a whole review to its verdict.',
+      ['function'],
+      [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+    ),
+    refusedReviews: counter(
+      'refused_reviews_total',
+      'Admission requests that were no review to be decided, by HTTP status.',
+      ['function', 'code'],
+    ),
+  };
+}
+
+function apiMetrics(registry: Registry) {
+  const { counter } = makers(registry);
+  return {
+    calls: counter('api_calls_total', 'Calls to the Kubernetes API; code 0 when there was no answer.', [
+      'function',
+      'verb',
+      'resource',
+      'code',
+    ]),
+    bytes: counter('api_bytes_total', 'Bytes of bodies sent to and received from the Kubernetes API.', [
+      'function',
+      'verb',
+      'resource',
+      'direction',
+    ]),
+  };
+}
+
+/** Metrics with the common prefix. */
+function makers(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new Counter<Label>({ name: prefix + name, help, labelNames, registers }),
+    gauge: <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new Gauge<Label>({ name: prefix + name, help, labelNames, registers }),
+    histogram: <Label extends string>(name: string, help: string, labelNames: Label[], buckets = secondsBuckets) =>
+      new Histogram<Label>({ name: prefix + name, help, labelNames, buckets, registers }),
   };
 }
 
@@ -185,11 +164,11 @@ export function admissionCounter(
 
 /** Metrics of one function, created at first use. */
 export function functionMetrics(registry: Registry, functionName: string): FunctionMetrics {
-  const prefix = `kube_reflex_${functionName.replaceAll('-', '_')}_`;
-  return { ...metricsNamed(registry, prefix), inherited: metricsNamed(registry, '') };
+  const own = `${prefix}${functionName.replaceAll('-', '_')}_`;
+  return { ...metricsNamed(registry, own), inherited: metricsNamed(registry, '') };
 }
 
-function metricsNamed(registry: Registry, prefix: string): FunctionMetrics['inherited'] {
+function metricsNamed(registry: Registry, start: string): FunctionMetrics['inherited'] {
   const registers = [registry];
   const made = new Map<string, unknown>();
 
@@ -206,7 +185,7 @@ function metricsNamed(registry: Registry, prefix: string): FunctionMetrics['inhe
   return {
     counter: (name, help, labelNames = []) =>
       once(name, () => {
-        const counter = new Counter({ name: prefix + name, help, labelNames, registers });
+        const counter = new Counter({ name: start + name, help, labelNames, registers });
         return {
           add: (amount = 1, labels) => (labels === undefined ? counter.inc(amount) : counter.inc(labels, amount)),
           with: (labels) => {
@@ -217,7 +196,7 @@ function metricsNamed(registry: Registry, prefix: string): FunctionMetrics['inhe
       }),
     gauge: (name, help, labelNames = []) =>
       once(name, () => {
-        const gauge = new Gauge({ name: prefix + name, help, labelNames, registers });
+        const gauge = new Gauge({ name: start + name, help, labelNames, registers });
         return {
           set: (value, labels) => (labels === undefined ? gauge.set(value) : gauge.set(labels, value)),
           reset: () => gauge.reset(),
@@ -225,7 +204,7 @@ function metricsNamed(registry: Registry, prefix: string): FunctionMetrics['inhe
       }),
     seconds: (name, help, { labels: labelNames = [], buckets = secondsBuckets } = {}) =>
       once(name, () => {
-        const histogram = new Histogram({ name: prefix + name, help, labelNames, buckets: [...buckets], registers });
+        const histogram = new Histogram({ name: start + name, help, labelNames, buckets: [...buckets], registers });
         return {
           observe: (seconds, labels) =>
             labels === undefined ? histogram.observe(seconds) : histogram.observe(labels, seconds),

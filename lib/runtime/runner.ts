@@ -1,14 +1,19 @@
 import type { Logger } from 'pino';
-import type { Context, Definition, Later } from '../function/definition.ts';
-import type { Handler, Wake } from '../function/triggers.ts';
 import { asFailure, type Failure } from '../base/failure.ts';
-import type { Step } from '../kube/model/plan.ts';
-import { createKube, type Call } from '../kube/client.ts';
-import type { Transport } from '../kube/transport.ts';
-import { functionMetrics, type Metrics } from './metrics.ts';
-import { pause } from '../base/pause.ts';
-import type { FunctionSettings } from '../function/settings.ts';
+import { startingOver } from '../base/retry.ts';
 import { withinTime } from '../base/time-limit.ts';
+import { conditionsOf, type Conditions } from '../function/conditions.ts';
+import type { Context, Definition, Later } from '../function/definition.ts';
+import { createMemory } from '../function/memory.ts';
+import type { FunctionSettings } from '../function/settings.ts';
+import type { Handler, Wake } from '../function/triggers.ts';
+import { createKube, type Call, type KubeOptions } from '../kube/client.ts';
+import type { Step } from '../kube/model/plan.ts';
+import { createServerClock } from '../kube/server-clock.ts';
+import { LaterSchema } from '../kube/state/document.ts';
+import type { Transport } from '../kube/transport.ts';
+import { createConditions } from './conditions.ts';
+import { functionMetrics, type Metrics } from './metrics.ts';
 
 export interface RunnerOptions<C> {
   readonly definition: Definition<C>;
@@ -22,19 +27,20 @@ export interface RunnerOptions<C> {
   /** The clock of the machine, where `now` is not. */
   readonly machineNow?: (() => Date) | undefined;
   readonly later: Later<C>;
-  /** Told of each API call, for tests of what an event costs. */
+  /** Sees each API call, for tests of what an event costs. */
   readonly observe?: ((call: Call) => void) | undefined;
 }
 
 /** Runs handlers of one function against the cluster. */
 export interface Runner<C> {
   /**
-   * Runs the handler to its end; a lost optimistic lock starts it over from its reads. A handler that goes on for long
-   * after its signal is given up, or it would block its lane for ever; preconditions guard what it may still write.
+   * Runs the handler to its end; a lost optimistic lock starts it over from its reads. A handler that ignores its abort
+   * signal is abandoned so that its lane is not blocked; write preconditions make late writes safe.
    */
   readonly run: (handler: Handler<C>, wake: Wake) => Promise<Report>;
-  /** A context for one request or loop that may take so long. */
+  /** A context for one request or loop that lasts until the signal. */
   readonly context: (signal: AbortSignal, report?: Report) => Context<C>;
+  readonly conditions: Conditions;
 }
 
 /** What a run did and cost. */
@@ -43,71 +49,97 @@ export interface Report {
   calls: number;
 }
 
-const tries = 3;
-
 export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
-  const { definition, config, settings, transport, namespace, metrics, log, now, machineNow, later, observe } = options;
-  const ownMetrics = functionMetrics(metrics.registry, definition.name);
+  const { definition, config, settings, namespace, metrics, log, now, later } = options;
+  const conditions = createConditions({
+    function: definition.name,
+    table: conditionsOf(definition),
+    metrics,
+    log,
+  });
   const labels = { function: definition.name };
   const limitMs = settings.TIMEOUT_SECONDS * 1000;
+  const skew = createServerClock();
+  const common = {
+    config,
+    conditions,
+    log,
+    metrics: functionMetrics(metrics.registry, definition.name),
+    memory: createMemory(),
+    namespace,
+    now: definition.clock === 'server' ? () => new Date(now().getTime() + skew.skewMs()) : now,
+    later,
+  };
+  const noteRight = rightsNote(conditions);
 
   function context(signal: AbortSignal, report: Report = { steps: [], calls: 0 }): Context<C> {
-    const kube = createKube({
-      transport,
-      signal,
-      log,
-      now,
-      ...(machineNow && { machineNow }),
-      fieldManager: `kube-reflex.dev/${definition.name}`,
-      ...(settings.DRY_RUN && definition.ownDryRun !== true ? { dryRun: 'plan' } : {}),
-      observe: (call) => {
-        report.calls += 1;
-        count(metrics, definition.name, call);
-        observe?.(call);
-      },
-      onStep: (step, result) => {
-        metrics.steps.inc({ ...labels, do: step.do, result });
-        if (result === 'ok' || result === 'dry-run') {
-          report.steps.push(result === 'ok' ? summary(step) : `would ${summary(step)}`);
-        }
-      },
-      onSkipped: () => metrics.skipped.inc(labels),
-    });
-    return { config, kube, log, metrics: ownMetrics, namespace, now, signal, later };
+    const observed = observing(options, report, noteRight);
+    return { ...common, signal, kube: createKube({ ...observed, signal, skew }) };
+  }
+
+  async function attempt(handler: Handler<C>, wake: Wake, signal: AbortSignal): Promise<Report> {
+    const report: Report = { steps: [], calls: 0 };
+    await startingOver(
+      () => withinTime(handler(context(signal, report), wake), 2 * limitMs, 'the handler ignored its time limit'),
+      { signal },
+    );
+    return report;
   }
 
   async function run(handler: Handler<C>, wake: Wake): Promise<Report> {
-    const report: Report = { steps: [], calls: 0 };
-    const signal = AbortSignal.timeout(limitMs);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await withinTime(handler(context(signal, report), wake), 2 * limitMs, 'the handler ignored its time limit');
-        metrics.runs.inc({ ...labels, result: 'ok' });
-        metrics.lastSuccess.set(labels, now().getTime() / 1000);
-        if (wake.tick && wake.subjects.length === 0 && report.steps.length > 0) {
-          metrics.drift.inc(labels);
-        }
-        return report;
-      } catch (error) {
-        const failure = asFailure(error);
-        if (failure.kind !== 'conflict' || attempt === tries || signal.aborted) {
-          metrics.runs.inc({ ...labels, result: failure.kind });
-          throw failure;
-        }
-        await jitter(attempt);
+    try {
+      const report = await attempt(handler, wake, AbortSignal.timeout(limitMs));
+      metrics.runs.inc({ ...labels, result: 'ok' });
+      metrics.lastSuccess.set(labels, now().getTime() / 1000);
+      conditions.set('StateOfLaterRelease', []);
+      if (wake.tick && wake.subjects.length === 0 && report.steps.length > 0) {
+        metrics.drift.inc(labels);
       }
+      return report;
+    } catch (error) {
+      const failure = asFailure(error);
+      metrics.runs.inc({ ...labels, result: failure.kind });
+      if (failure instanceof LaterSchema) {
+        conditions.set('StateOfLaterRelease', [failure.message]);
+      }
+      throw failure;
     }
   }
 
-  return { run, context };
+  return { run, context, conditions };
 }
 
-/** Two writers that met once should not meet again. */
-function jitter(attempt: number): Promise<void> {
-  return pause(Math.random() * 25 * 2 ** attempt);
+/** A client whose calls and steps are counted, for the function and for the run. */
+function observing<C>(
+  { definition, settings, transport, metrics, log, now, machineNow, observe }: RunnerOptions<C>,
+  report: Report,
+  noteRight: (call: Call) => void,
+): KubeOptions {
+  const labels = { function: definition.name };
+  return {
+    transport,
+    log,
+    now,
+    ...(machineNow && { machineNow }),
+    fieldManager: `kube-reflex.dev/${definition.name}`,
+    ...(settings.DRY_RUN && definition.ownDryRun !== true ? { dryRun: 'plan' } : {}),
+    observe: (call) => {
+      report.calls += 1;
+      countCall(metrics, definition.name, call);
+      noteRight(call);
+      observe?.(call);
+    },
+    onStep: (step, result) => {
+      metrics.steps.inc({ ...labels, do: step.do, result });
+      if (result === 'ok' || result === 'dry-run') {
+        report.steps.push(result === 'ok' ? summary(step) : `would ${summary(step)}`);
+      }
+    },
+    onSkipped: () => metrics.skipped.inc(labels),
+  };
 }
 
-function count(
+function countCall(
   { calls, bytes }: Metrics,
   name: string,
   { verb, resource, code, sentBytes, receivedBytes }: Call,
@@ -117,7 +149,22 @@ function count(
   bytes.inc({ function: name, verb, resource, direction: 'received' }, receivedBytes);
 }
 
-/** `apply ConfigMap kube-system/coredns-custom`, for the line that tells what an event caused. */
+/** Keeps the condition `RightMissing`: a right counts as missing until a call that needs it is answered otherwise. */
+function rightsNote(conditions: Conditions): (call: Call) => void {
+  const missing = new Set<string>();
+  return ({ verb, resource, code, rightMissing }) => {
+    const right = `${verb} ${resource}`;
+    if (rightMissing ? !missing.has(right) : code !== 0 && code < 500 && missing.has(right)) {
+      missing[rightMissing ? 'add' : 'delete'](right);
+      conditions.set(
+        'RightMissing',
+        [...missing].map((each) => `could not ${each}: forbidden`),
+      );
+    }
+  };
+}
+
+/** `apply ConfigMap kube-system/coredns-custom`, for the line that says what an event caused. */
 function summary(step: Step): string {
   if (step.do === 'event') {
     return `event ${step.reason}`;

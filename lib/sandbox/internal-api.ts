@@ -63,6 +63,7 @@ export function createInternalApi(
     async remove(ref, target, options = {}, as) {
       await remove(whole(), writeFor(ref, target, as), options);
     },
+    restore: (ref, object) => store.restore(kindOf(ref), object).object,
     kinds: () => kinds.served(),
   };
 }

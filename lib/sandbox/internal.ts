@@ -59,6 +59,8 @@ export interface InternalApi {
   create(kind: KindRef, object: KubeObject, as?: Caller): Promise<KubeObject>;
   update(kind: KindRef, object: KubeObject, options?: UpdateOptions, as?: Caller): Promise<KubeObject>;
   remove(kind: KindRef, target: Target, options?: RemoveOptions, as?: Caller): Promise<void>;
+  /** Stores an object exactly as a backup has it: uid, times and status too. Nothing checks it or fills it in. */
+  restore(kind: KindRef, object: KubeObject): KubeObject;
   /** Every kind that is served now, one entry for each, custom ones too. */
   kinds(): readonly ServedKind[];
   now(): Date;

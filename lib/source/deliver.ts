@@ -1,5 +1,7 @@
 import type { Message } from './event.ts';
-import { backoffMs, type Growth, type Pause } from '../base/backoff.ts';
+import { backoffMs } from '../base/backoff.ts';
+import type { Growth } from '../base/doubling.ts';
+import type { Pause } from '../base/pause.ts';
 import { createQueue, type QueueOptions } from './queue.ts';
 import type { Reception, Sink } from './sink.ts';
 

@@ -7,7 +7,9 @@ import type { Transport } from '../kube/transport.ts';
 import { watch, type WatchEvent } from '../kube/watch.ts';
 import type { KubeObject } from '../kube/model/wire.ts';
 import type { Change, ChangedObject } from './event.ts';
-import { backoffMs, type Growth, type Pause } from '../base/backoff.ts';
+import { backoffMs } from '../base/backoff.ts';
+import type { Growth } from '../base/doubling.ts';
+import type { Pause } from '../base/pause.ts';
 
 /** What one watch looks at. */
 export interface View {

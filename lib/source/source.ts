@@ -3,7 +3,7 @@ import type { Transport } from '../kube/transport.ts';
 import { grow, wishOf, type Failed, type Outlet, type Sent, type Subscription, type Trunk } from './branch.ts';
 import type { Pacing } from './deliver.ts';
 import { pause } from '../base/pause.ts';
-import type { Growth } from '../base/backoff.ts';
+import type { Growth } from '../base/doubling.ts';
 import { reflect, type View } from './reflect.ts';
 import { identityOf } from './view.ts';
 

@@ -1,6 +1,6 @@
 import type { Cron } from '../time/cron.ts';
 import { nextTime } from './cron.ts';
-import type { Pause } from '../base/backoff.ts';
+import type { Pause } from '../base/pause.ts';
 
 export interface TickOptions {
   readonly cron: Cron;

@@ -1,4 +1,5 @@
-import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { digest } from '../base/digest.ts';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 
 /** The three files of a certificate Secret, as PEM. */
 export interface KeyPair {
@@ -35,7 +36,7 @@ const serverAuthentication = '1.3.6.1.5.5.7.3.1';
 
 /** Any change of any of the three counts as a new generation. */
 export function digestOf({ cert, key, ca }: KeyPair): string {
-  return createHash('sha256').update([cert, key, ca].join('\0')).digest('hex');
+  return digest([cert, key, ca].join('\0'));
 }
 
 /** The key pair with all that is known of it; throws `Unfit` if a client could not accept it. */

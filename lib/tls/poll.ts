@@ -4,12 +4,12 @@ import { configurationsOf, loadPair, type Keeper } from './keeper.ts';
 import { measuresOf } from './measures.ts';
 import { mayShow, type View } from './order.ts';
 import { publish, viewsOf } from './publish.ts';
-import { servingOf, type Serving } from './serving.ts';
+import { servingKey, type Serving } from './serving.ts';
 
 /** Looks for a new certificate once, and shows it as soon as every API server trusts it. */
 export async function pollCertificate(keeper: Keeper): Promise<void> {
   const { context, host } = keeper;
-  const serving = servingOf(context);
+  const serving = context.memory(servingKey);
   const pair = await loadPair(keeper);
   if (pair === undefined) {
     refuse(keeper, serving, { digest: 'none', why: 'there is no certificate yet' });

@@ -1,5 +1,5 @@
 import type { Context } from '../function/definition.ts';
-import { perInstance } from '../function/memory.ts';
+import { memoryKey } from '../function/memory.ts';
 import { isValidAt, type Generation } from './certificate.ts';
 import { modeOf } from './mode.ts';
 import { answersFor } from './probe.ts';
@@ -14,7 +14,7 @@ export interface Serving {
   present: (generation: Generation) => void;
 }
 
-export const servingOf = perInstance((): Serving => {
+export const servingKey = memoryKey((): Serving => {
   return { generation: undefined, refused: undefined, present: () => undefined };
 });
 
@@ -29,7 +29,7 @@ export interface Certificate {
 
 export function certificateOf(context: Context<TlsConfig>): Certificate {
   const { config, namespace, now } = context;
-  const serving = servingOf(context);
+  const serving = context.memory(servingKey);
 
   async function problem(port: number): Promise<string | undefined> {
     const { generation } = serving;

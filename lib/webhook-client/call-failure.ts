@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import type { AdmissionReview } from '../kube/model/review.ts';
 
 /** A webhook could not be asked, or did not answer with a review. The message is what an API server would say. */
@@ -175,8 +176,4 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,5 @@
+import { doublingMs, type Growth } from '../base/doubling.ts';
+
 export interface LaterOptions {
   readonly now: () => Date;
   /** Runs the work in the lane of its key, so that it never runs twice at once. */
@@ -7,7 +9,7 @@ export interface LaterOptions {
 
 /** Work for a later moment whose intent is durable already: done by timer, or when the process drains. */
 export interface Timetable {
-  /** See `Later` in lib/function/define.ts. */
+  /** See `Later` in lib/function/definition.ts. */
   readonly later: (key: string, at: Date, work: () => Promise<void>) => void;
   /** Does everything that is due later now, each key once: work that plans itself again is for the next process. */
   readonly drain: () => Promise<void>;
@@ -22,7 +24,7 @@ interface Entry {
 
 /** Node fires a timer of more than 2^31 ms at once; a far date is looked at again each day. */
 const longestTimerMs = 86_400_000;
-const longestPauseMs = 60_000;
+const growth: Growth = { firstMs: 1_000, longestMs: 60_000 };
 
 export function createTimetable({ now, run, onError }: LaterOptions): Timetable {
   const entries = new Map<string, Entry>();
@@ -59,7 +61,7 @@ export function createTimetable({ now, run, onError }: LaterOptions): Timetable 
     } catch (error) {
       onError(key, error);
       if (!draining && !entries.has(key)) {
-        const pause = Math.min(1000 * 2 ** failures, longestPauseMs);
+        const pause = doublingMs(failures + 1, growth);
         schedule(key, { at: now().getTime() + pause, work, failures: failures + 1 });
       }
     }

@@ -21,7 +21,7 @@ const packageImport = /^(?:import|export)\s+(?!type\s)(?:[\w\s{},*$]+?\sfrom\s+)
 /** What reads a clock, the environment, chance or the outside world without an import. */
 const effects: readonly (readonly [RegExp, string])[] = [
   [/\bDate\.now\(|\bnew Date\(\s*\)/, 'the clock'],
-  [/\bMath\.random\(|\bcrypto\.(randomUUID|getRandomValues)\(/, 'chance'],
+  [/\bMath\.random\b|\bcrypto\.(randomUUID|getRandomValues)\(/, 'chance'],
   [/(?<![.\w])(setTimeout|setInterval|setImmediate|queueMicrotask)\(/, 'a timer'],
   [/(?<![.\w'])process\.(?!hrtime\b)|(?<![.\w])process\.hrtime/, 'the process'],
   [/(?<![.\w])(fetch|performance\.now)\(/, 'the outside world'],

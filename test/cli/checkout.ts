@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 /** A place that looks like this repository without its functions, so that a test can add one unseen by other tests. */
 export async function borrowCheckout(): Promise<{ readonly root: string; readonly discard: () => Promise<void> }> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'kube-reflex-')));
-  const shared = ['lib', 'node_modules', 'package.json', 'eslint.config.js', '.prettierrc.json'];
+  const shared = ['lib', 'test', 'node_modules', 'package.json', 'eslint.config.js', '.prettierrc.json'];
   await Promise.all(shared.map((name) => symlink(resolve(name), join(root, name))));
   await mkdir(join(root, 'functions'));
   await writeFile(

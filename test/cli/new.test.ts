@@ -36,12 +36,16 @@ describe('npm run new', () => {
     expect(created.output).toMatch(/next:\n {2}1\. .*\n {2}2\. .*\n {2}3\. .*\n$/);
     expect((await readdir(join(root, 'functions', name))).sort()).toEqual([
       'README.md',
+      'act',
+      'conditions.ts',
       'config.ts',
       'index.ts',
-      'plan.test.ts',
-      'plan.ts',
+      'keys',
+      'names.ts',
+      'permissions.ts',
+      'read',
       'samples.yaml',
-      'sources.ts',
+      'test',
     ]);
     expect((await readdir(join(root, 'knative'))).sort()).toEqual([name, 'kustomization.yaml', 'shared']);
   });

@@ -1,3 +1,4 @@
+import { standardBudget } from '../../lib/base/retry.ts';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
@@ -28,7 +29,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
       expect(answer.status).toBe(status);
       expect(answer.headers['retry-after']).toBe(retry ? '7' : undefined);
       expect(answer.body).toBe(`${kind}: on purpose\n`);
-      expect(tries).toBe(kind === 'conflict' ? 3 : 1);
+      expect(tries).toBe(kind === 'conflict' ? standardBudget.tries : 1);
     });
 
     it('calls what nobody foresaw a bug, tells nothing of it, and goes on as ready as before', async () => {

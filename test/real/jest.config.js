@@ -4,7 +4,10 @@ import base from '../../jest.config.js';
 export default {
   ...base,
   rootDir: '../..',
-  testMatch: ['<rootDir>/{test,functions/*/test}/real/**/*.test.ts'],
+  testMatch: [
+    '<rootDir>/{test,functions/*/test}/real/**/*.test.ts',
+    '<rootDir>/{functions,test/functions}/*/test/*.test.ts',
+  ],
   testPathIgnorePatterns: ['/node_modules/'],
   maxWorkers: 1,
 };

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { findBinary, placesOf, type Places } from './parts/binaries.ts';
 import { ensureParts } from './parts/build.ts';
-import { suites } from './suites.ts';
+import { suites, worldParts } from './suites.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -19,7 +19,7 @@ async function run(words: readonly string[]): Promise<void> {
   const all = new Map(suiteFiles().map((file) => [basename(file, '.test.ts'), file]));
   const wanted = names.length === 0 ? [...all.keys()] : names;
   const parts = wanted.map((name) => {
-    const needed = suites[name];
+    const needed = all.get(name)?.includes('/real/') === false ? worldParts : suites[name];
     if (needed === undefined || !all.has(name)) {
       throw new Error(
         `there is no suite ${name}, or suites.ts does not say what it needs; there are ${[...all.keys()].join(', ')}`,
@@ -33,7 +33,11 @@ async function run(words: readonly string[]): Promise<void> {
   });
   const logs = mkdtempSync(join(tmpdir(), 'kube-reflex-logs-'));
   const files = wanted.flatMap((name) => all.get(name) ?? []);
-  process.exitCode = await jest([...files, ...options], { REAL_LOGS: logs, PATH: withKubectl(places) });
+  process.exitCode = await jest([...files, ...options], {
+    REAL_LOGS: logs,
+    WORLD: 'real',
+    PATH: withKubectl(places),
+  });
   if (process.exitCode === 0) {
     rmSync(logs, { recursive: true });
   } else {
@@ -41,9 +45,17 @@ async function run(words: readonly string[]): Promise<void> {
   }
 }
 
-/** Suites of the platform, and of each function beside its other suites. */
+/** Suites of the platform, of each function beside its other suites, and those that run on any World. */
 function suiteFiles(): string[] {
-  return globSync('{test,functions/*/test}/real/**/*.test.ts', { cwd: root }).sort();
+  const real = globSync('{test,functions/*/test}/real/**/*.test.ts', { cwd: root });
+  return [...real, ...worldSuites()].sort();
+}
+
+/** `npm test` runs them on the sandbox. */
+function worldSuites(): string[] {
+  return globSync('{functions,test/functions}/*/test/*.test.ts', { cwd: root }).filter((file) =>
+    /from '.*\/support\/world\.ts'/.test(readFileSync(join(root, file), 'utf8')),
+  );
 }
 
 function parted(words: readonly string[]): { names: readonly string[]; options: readonly string[] } {

@@ -52,3 +52,6 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   tables: api,
   tls: api,
 };
+
+/** What a suite on a World needs. */
+export const worldParts: readonly PartName[] = [...api, 'kube-controller-manager'];

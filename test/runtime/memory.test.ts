@@ -4,7 +4,7 @@ import { noCluster, send, startApp } from '../support/http.ts';
 import hostCensus from '../functions/host-census/index.ts';
 import { defineFunction } from '../../lib/runtime/define.ts';
 import type { Definition } from '../../lib/function/definition.ts';
-import { perInstance } from '../../lib/function/memory.ts';
+import { memoryKey } from '../../lib/function/memory.ts';
 
 const running: Running[] = [];
 
@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map(({ close }) => close()));
 });
 
-describe('perInstance', () => {
+describe('context.memory', () => {
   it('keeps one value for all requests of an instance and another for each other instance', async () => {
     const [one, other] = [await start(counting()), await start(counting())];
 
@@ -28,7 +28,7 @@ describe('perInstance', () => {
 });
 
 function counting(): Definition {
-  const requests = perInstance(() => ({ seen: 0 }));
+  const requests = memoryKey(() => ({ seen: 0 }));
   return defineFunction({
     name: 'counting',
     summary: 'counts requests',
@@ -37,7 +37,7 @@ function counting(): Definition {
       {
         method: 'GET',
         path: '/count',
-        handle: (_request, context) => ({ body: String((requests(context).seen += 1)) }),
+        handle: (_request, context) => ({ body: String((context.memory(requests).seen += 1)) }),
       },
     ],
   });

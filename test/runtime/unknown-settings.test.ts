@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import hostCensus from '../functions/host-census/index.ts';
 import { noCluster, send, startApp } from '../support/http.ts';
 
-it('warns of a variable that is set for the function and is no setting, and counts it', async () => {
+it('warns of a variable that is set for the function and is no setting, as a condition', async () => {
   const lines: Readonly<Record<string, unknown>>[] = [];
   const app = await startApp(hostCensus, {
     access: noCluster,
@@ -14,10 +14,9 @@ it('warns of a variable that is set for the function and is no setting, and coun
   const { body } = await send(app.url, { method: 'GET', path: '/metrics' });
   await app.close();
 
-  const instead = 'set HOST_CENSUS_CONFIG_MAP if that was meant, or remove it';
-  expect(lines).toContainEqual(
-    expect.objectContaining({ level: 40, function: 'host-census', variable: 'HOST_CENSUS_CONFIGMAP', instead }),
-  );
-  expect(lines.filter(({ level }) => level === 40)).toHaveLength(1);
-  expect(body).toContain('kube_reflex_unknown_settings{function="host-census"} 1');
+  const message = 'HOST_CENSUS_CONFIGMAP: set HOST_CENSUS_CONFIG_MAP if that was meant, or remove it';
+  expect(lines.filter(({ level }) => level === 40)).toEqual([
+    expect.objectContaining({ function: 'host-census', condition: 'SettingUnknown', messages: [message] }),
+  ]);
+  expect(body).toContain('kube_reflex_condition{function="host-census",type="SettingUnknown",severity="warning"} 1');
 });

@@ -1,3 +1,4 @@
+import { createMemory } from '../../lib/function/memory.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +20,7 @@ import { functionMetrics } from '../../lib/runtime/metrics.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { keeperOf } from '../../lib/tls/keeper.ts';
 import { pollCertificate } from '../../lib/tls/poll.ts';
-import { certificateOf, servingOf, type Serving } from '../../lib/tls/serving.ts';
+import { certificateOf, servingKey, type Serving } from '../../lib/tls/serving.ts';
 import type { TlsConfig, TlsMode } from '../../lib/tls/settings.ts';
 import { upkeep } from '../../lib/tls/upkeep.ts';
 import { targetsOf } from '../../lib/tls/webhooks.ts';
@@ -106,6 +107,8 @@ export async function openSite(daysAgo = 0): Promise<Site> {
       namespace: 'kube-reflex',
       signal: new AbortController().signal,
       later: () => undefined,
+      memory: createMemory(),
+      conditions: { set: () => undefined, standing: () => [] },
     };
     const keeper = keeperOf(context, { name: functionName, mode, targets: targetsOf(functionName, [admission]) });
     const front = await openFront({
@@ -114,7 +117,7 @@ export async function openSite(daysAgo = 0): Promise<Site> {
       tls: {},
       answer: (_request, response) => response.end('ok'),
     });
-    const serving = servingOf(context);
+    const serving = context.memory(servingKey);
     serving.present = front.renew;
     async function stop(): Promise<void> {
       transport.close();

@@ -4,7 +4,7 @@ import { clusterZonesOf, zonesOf } from '../corefile/zone.ts';
 import { reserved } from '../host.ts';
 import { dataKey } from '../render/render.ts';
 import type { BlockFrame } from '../render/blocks.ts';
-import { compareBytes } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
 import type { Reading } from './corefile.ts';
 import type { DnsObjects, IntegrationOptions, OwnBlocks } from './types.ts';
 
@@ -69,7 +69,7 @@ export function frameOf(
 }
 
 function distinct(zones: readonly string[]): readonly string[] {
-  return [...new Set(zones)].sort(compareBytes);
+  return [...new Set(zones)].sort(compareText);
 }
 
 /** Where the block listens, and whom it asks; undefined when it asks nobody for everything, or by more than plain words. */

@@ -7,8 +7,8 @@ import { observeDns } from './dns.ts';
 import { isRolledOut } from './mount.ts';
 import { planRemoval, type Removal } from './removal.ts';
 import { readLastGood } from '../reload/last-good.ts';
-import { memoryOf } from '../state/memory.ts';
-import { writeConfigMap } from '../state/patch.ts';
+import { passMemory } from '../state/memory.ts';
+import { writeConfigMap } from '../../../lib/kube/model/config-map.ts';
 import { integrationOptions, policyOf, type Policy } from '../policy.ts';
 import { mostShards } from '../settings/writing.ts';
 import { reachOf, readState, stateName, writeState } from '../state/state.ts';
@@ -68,7 +68,7 @@ async function request({ kube, namespace, config }: Context<Config>): Promise<vo
 }
 
 async function takeBack(context: Context<Config>, policy: Policy): Promise<readonly Step[]> {
-  memoryOf(context).known = undefined;
+  context.memory(passMemory).known = undefined;
   const dns = await removeFromDns(context, policy);
   return dns.every(isOver) ? [...dns, ...(await removeConfigMaps(context, policy))] : dns;
 }

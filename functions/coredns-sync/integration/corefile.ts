@@ -12,7 +12,8 @@ import {
 } from '../corefile/parse.ts';
 import { concerns, resolves, servingPort, zonesOf } from '../corefile/zone.ts';
 import { shardKey } from '../render/render.ts';
-import { compareBytes, type Host } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
+import type { Host } from '../rule.ts';
 import { customDirectory, knownFiles } from './detect.ts';
 import type { DnsCondition, DnsObjects, IntegrationOptions } from './types.ts';
 
@@ -114,6 +115,6 @@ function select(
     wanted: (block) => isConcerned(block) && (!rewrites || isAble(block)),
     isAble,
     redispatch: configuration.blocks.filter(isConcerned).some((block) => !isAble(block)),
-    idle: [...new Set(idle.flatMap(zonesOf).map(({ zone }) => zone))].sort(compareBytes),
+    idle: [...new Set(idle.flatMap(zonesOf).map(({ zone }) => zone))].sort(compareText),
   };
 }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { digest } from '../../../lib/base/digest.ts';
 import type { Context } from '../../../lib/function/definition.ts';
 import {
   configMaps,
@@ -92,7 +92,7 @@ export function digestOf({ objects, forbidden }: Dns, policy: Policy): string {
     ...[...targets, ['kube-dns', kubeDns?.service] as const].map(([name, found]) => [name, addressOf(found)]),
     deployment === undefined ? 'missing' : podsOf(deployment, policy, last),
   ];
-  return hash('sha256', JSON.stringify(seen)).slice(0, 16);
+  return digest(JSON.stringify(seen), 16);
 }
 
 function addressOf(service: Service | 'missing' | undefined): unknown {

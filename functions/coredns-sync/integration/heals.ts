@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { digest } from '../../../lib/base/digest.ts';
 import type { Component, IntegrationStep } from './types.ts';
 import type { State } from '../state/state.ts';
 
@@ -70,5 +70,5 @@ function digestOf(steps: readonly IntegrationStep[]): string {
       ({ step, adds }) => adds ?? (step.do === 'patch' ? step.operations.filter(({ op }) => op !== 'test') : step),
     ),
   );
-  return hash('sha256', content).slice(0, 12);
+  return digest(content, 12);
 }

@@ -2,7 +2,8 @@ import { pointer, unchanged, type Step } from '../../../lib/kube/model/plan.ts';
 import { configMaps, type ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { isWithin } from '../host.ts';
 import { annotationKey } from '../state/annotation.ts';
-import { ancestors, compareBytes, type Host } from '../rule.ts';
+import { ancestors, type Host } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
 import type { DnsCondition, DnsObjects, Integration, IntegrationOptions } from './types.ts';
 
 /** Our stub domains among those of others, as a JSON list. */
@@ -61,7 +62,7 @@ function zonesToStub(hosts: readonly Host[]): readonly string[] {
       return match === 'exact' && parent.includes('.') ? parent : host;
     }),
   );
-  return [...zones].filter((zone) => !ancestors(zone).some((ancestor) => zones.has(ancestor))).sort(compareBytes);
+  return [...zones].filter((zone) => !ancestors(zone).some((ancestor) => zones.has(ancestor))).sort(compareText);
 }
 
 function planStubDomains(
@@ -82,7 +83,7 @@ function planStubDomains(
       ? undefined
       : { do: 'create', resource: configMaps, object, why: `${own.length} stub domains` };
   }
-  const same = [...ours].sort(compareBytes).join() === own.join() && text === JSON.stringify(domains);
+  const same = [...ours].sort(compareText).join() === own.join() && text === JSON.stringify(domains);
   return same ? undefined : patchStubDomains(configMap, text, record);
 }
 

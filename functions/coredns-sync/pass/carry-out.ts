@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { DnsFacts } from '../integration/types.ts';
 import { countDrift, type Drift } from '../metrics.ts';
 import type { Decision } from './decision.ts';
-import type { WriteStep } from '../state/patch.ts';
+import type { WriteStep } from '../../../lib/kube/model/config-map.ts';
 import type { Policy } from '../policy.ts';
 import { publish } from './publish.ts';
 import type { SourceRecords } from '../state/record.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../../lib/function/definition.ts';
 import type { Config } from '../config.ts';
 import { passConditions } from '../integration/integrate.ts';
-import { isYoung, memoryOf, startFrom } from '../state/memory.ts';
+import { isYoung, passMemory, startFrom } from '../state/memory.ts';
 import { showConditions } from '../metrics.ts';
 import { sorted, type Decision } from './decision.ts';
 import { startingOver } from './retry.ts';
@@ -49,7 +49,7 @@ export async function conclude(
   const rides = wrote || differing(state, changes).length > 0;
   await writeState(context, state, rides ? { ...changes, summary } : changes);
   showConditions(context, before.conditions, merged);
-  const memory = memoryOf(context);
+  const memory = context.memory(passMemory);
   memory.obstructed = obstructed(merged);
   startFrom(memory, memory.obstructed ? undefined : layout);
   return rides ? undefined : newsIn(state, summary);

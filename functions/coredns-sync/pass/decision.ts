@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digest } from '../../../lib/base/digest.ts';
 import { bucketsFor, resized } from '../state/bucket.ts';
 import { ranked, type Claim } from '../claim.ts';
 import type { DnsFacts } from '../integration/types.ts';
@@ -7,7 +7,8 @@ import type { Policy } from '../policy.ts';
 import type { SourceRecord } from '../state/record.ts';
 import { rulesDigest } from '../reload/reload.ts';
 import type { Files } from '../render/render.ts';
-import { compareBytes, hostKey } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
+import { hostKey } from '../rule.ts';
 import { planShards, type ShardPlan } from '../shard/plan.ts';
 import { bytesOf, claimedHosts, rulesIn, type Shard } from '../shard/shard.ts';
 import { mostNamed } from '../sources/illegible.ts';
@@ -128,17 +129,17 @@ interface Brake {
 /** An API server that answers with an empty list must not empty the rules: that has to be seen twice. */
 function removalBrake({ policy, state, shards, now }: Seen, asked: ReadonlySet<string>): Brake {
   const served = new Set(shards.flatMap((shard) => hostsIn(shard, policy)));
-  const missing = [...served].filter((host) => !asked.has(host)).sort(compareBytes);
+  const missing = [...served].filter((host) => !asked.has(host)).sort(compareText);
   if (!isMassRemoval(missing.length, served.size, policy)) {
     return { holds: false, removal: undefined, message: '' };
   }
-  const digest = createHash('sha256').update(missing.join()).digest('hex').slice(0, 16);
-  const agrees = state.removal?.digest === digest;
+  const missingDigest = digest(missing.join(), 16);
+  const agrees = state.removal?.digest === missingDigest;
   const confirmed = agrees && now.getTime() - Date.parse(state.removal.at) >= confirmAfterMs;
   const message = `${missing.length} of ${served.size} hosts would go; a pass a minute from the first must agree, or ALLOW_MASS_REMOVAL=true`;
   return {
     holds: !confirmed,
-    removal: confirmed ? undefined : agrees ? state.removal : { digest, at: now.toISOString() },
+    removal: confirmed ? undefined : agrees ? state.removal : { digest: missingDigest, at: now.toISOString() },
     message,
   };
 }
@@ -218,7 +219,7 @@ function summaryOf(claims: readonly Claim[], { wanted }: Listed): Summary {
     losing: claims.length - hosts.size,
     refused: wanted.reduce((sum, { refused }) => sum + refused.length, 0),
     contested: contested
-      .sort(([left], [right]) => compareBytes(left, right))
+      .sort(([left], [right]) => compareText(left, right))
       .slice(0, shownHosts)
       .map(([host, rivals]) => `${host}: ${namesOf(rivals)}`),
   };
@@ -231,5 +232,5 @@ function namesOf(rivals: readonly Claim[]): string {
 }
 
 export function sorted(conditions: Conditions): Conditions {
-  return Object.fromEntries(Object.entries(conditions).sort(([left], [right]) => compareBytes(left, right)));
+  return Object.fromEntries(Object.entries(conditions).sort(([left], [right]) => compareText(left, right)));
 }

@@ -2,7 +2,7 @@ import type { Context } from '../../../lib/function/definition.ts';
 import { Failure } from '../../../lib/base/failure.ts';
 import { bucketOf, writeBucket, type Bucket } from '../state/bucket.ts';
 import type { Config } from '../config.ts';
-import { memoryOf, orphansIn, startFrom, type Known } from '../state/memory.ts';
+import { passMemory, orphansIn, startFrom, type Known } from '../state/memory.ts';
 import { countNoop, showConditions, showSummary } from '../metrics.ts';
 import type { Policy } from '../policy.ts';
 import { publish } from './publish.ts';
@@ -88,7 +88,7 @@ async function apply(context: Context<Config>, policy: Policy, work: Work): Prom
   const { buckets, changed, looked } = work;
   const { layout } = work.start;
   const { shards: count } = layout;
-  const { unsettled } = memoryOf(context);
+  const { unsettled } = context.memory(passMemory);
   const hosts = changed.flatMap(({ key }) => {
     const record = recordIn(buckets, layout.buckets, key);
     return [
@@ -147,7 +147,7 @@ async function write(context: Context<Config>, policy: Policy, work: Writing): P
   if (wait > 0 && !force) {
     return wait;
   }
-  const { unsettled } = memoryOf(context);
+  const { unsettled } = context.memory(passMemory);
   for (const each of wanted) {
     unsettled.set(each.source, new Set([...(unsettled.get(each.source) ?? []), ...hostsOf(each)]));
   }
@@ -184,7 +184,7 @@ async function writeRecords(context: Context<Config>, { known, buckets, wanted }
 
 /** From memory, else from the state. A full pass must come first where nothing is there, or a process died owing. */
 async function startOf(context: Context<Config>, force: boolean): Promise<Start | 'rebuild' | 'obstructed'> {
-  const memory = memoryOf(context);
+  const memory = context.memory(passMemory);
   if (memory.known !== undefined) {
     return { layout: memory.known, state: undefined };
   }
@@ -206,7 +206,7 @@ function isSettled({ known, cleaning, layout }: ReadState): boolean {
 }
 
 function differs(context: Context<Config>, wanted: Wanted | undefined, record: SourceRecord | undefined): boolean {
-  const { unsettled } = memoryOf(context);
+  const { unsettled } = context.memory(passMemory);
   return wanted !== undefined && (wanted.record?.digest !== record?.digest || unsettled.has(wanted.source));
 }
 

@@ -2,7 +2,8 @@ import type { Context } from '../../../lib/function/definition.ts';
 import type { Config } from '../config.ts';
 import { hostsIn } from './decision.ts';
 import { policyOf } from '../policy.ts';
-import { compareBytes, hostKey, type Host } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
+import { hostKey, type Host } from '../rule.ts';
 import { readState, writeState, type Preview } from '../state/state.ts';
 import { readShards, upTo } from '../state/store.ts';
 
@@ -23,5 +24,5 @@ export async function reportPreview(context: Context<Config>, hosts: readonly Ho
 }
 
 function named(hosts: ReadonlySet<string>): Preview['adds'] {
-  return { count: hosts.size, hosts: [...hosts].sort(compareBytes).slice(0, shown) };
+  return { count: hosts.size, hosts: [...hosts].sort(compareText).slice(0, shown) };
 }

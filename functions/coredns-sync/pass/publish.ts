@@ -7,7 +7,7 @@ import { annotationKey } from '../state/annotation.ts';
 import type { Config } from '../config.ts';
 import { planInline } from '../integration/plan.ts';
 import type { DnsFacts, IntegrationStep } from '../integration/types.ts';
-import { writeConfigMap } from '../state/patch.ts';
+import { writeConfigMap } from '../../../lib/kube/model/config-map.ts';
 import { integrationOptions, type Policy } from '../policy.ts';
 import { raise, refusedMessage } from '../refused.ts';
 import type { ShardPlan } from '../shard/plan.ts';

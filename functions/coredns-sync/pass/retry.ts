@@ -2,7 +2,7 @@ import type { Context } from '../../../lib/function/definition.ts';
 import { asFailure, Failure } from '../../../lib/base/failure.ts';
 import { pause } from '../../../lib/base/pause.ts';
 import type { Config } from '../config.ts';
-import { memoryOf } from '../state/memory.ts';
+import { passMemory } from '../state/memory.ts';
 import { countConflict } from '../metrics.ts';
 
 const shortestPauseMs = 50;
@@ -21,7 +21,7 @@ export async function startingOver<T>(context: Context<Config>, work: () => Prom
         throw error;
       }
       countConflict(context);
-      memoryOf(context).known = undefined; // what was known of the layout may be why
+      context.memory(passMemory).known = undefined; // what was known of the layout may be why
       if (attempt + 1 >= config.CONFLICT_RETRIES || now().getTime() >= deadline || signal.aborted) {
         throw new Failure('unavailable', `others keep writing: ${failure.message}`, { cause: error, retryAfter: 2 });
       }

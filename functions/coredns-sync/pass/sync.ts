@@ -4,7 +4,7 @@ import { asFailure } from '../../../lib/base/failure.ts';
 import type { Config } from '../config.ts';
 import { fullPass, lookAtEverything } from './full.ts';
 import { increment } from './increment.ts';
-import { isOwing, memoryOf, orphanedAfterMs, type Memory } from '../state/memory.ts';
+import { isOwing, passMemory, orphanedAfterMs, type Memory } from '../state/memory.ts';
 import { countPass } from '../metrics.ts';
 import { policyOf, type Policy } from '../policy.ts';
 import { startingOver } from './retry.ts';
@@ -21,7 +21,7 @@ export async function syncObjects(context: Context<Config>, { subjects }: Wake):
   if (refs.length === 0) {
     return;
   }
-  const memory = memoryOf(context);
+  const memory = context.memory(passMemory);
   if (memory.markedAt !== undefined && (memory.flushing || isOwing(memory))) {
     await owe(context, refs, memory.obstructed ? obstructedMs : context.config.MIN_WRITE_INTERVAL_MS);
     return;
@@ -38,7 +38,7 @@ export async function lookAgainIn(context: Context<Config>, waitMs: number): Pro
     await lookAtEverything(context);
     return;
   }
-  memoryOf(context).everythingWaits = true;
+  context.memory(passMemory).everythingWaits = true;
   await owe(context, [], waitMs);
 }
 
@@ -69,7 +69,7 @@ async function settle(
       // By itself: half a full pass makes the index look as if there were nothing left to do.
       await startingOver(context, () => fullPass(context, policy));
     }
-    memoryOf(context).everythingWaits ||= progress === 'obstructed';
+    context.memory(passMemory).everythingWaits ||= progress === 'obstructed';
     const wait = progress === 'obstructed' ? obstructedMs : typeof progress === 'number' ? progress : 0;
     countPass(context, kind, wait > 0 ? 'deferred' : 'ok');
     return wait;
@@ -84,7 +84,7 @@ const renewAfterMs = orphanedAfterMs / 3;
 
 /** Remembers what is owed: durably that it is, in memory what. One mark serves all that follow until the flush. */
 async function owe(context: Context<Config>, refs: readonly SourceRef[], waitMs: number): Promise<void> {
-  const memory = memoryOf(context);
+  const memory = context.memory(passMemory);
   enqueue(context, refs); // before the mark, so that a flush that ends now does not take the mark away
   const now = context.now().getTime();
   if (!isMarked(memory, now)) {
@@ -100,7 +100,7 @@ function isMarked({ markedAt }: Memory, now: number): boolean {
 
 /** A flush before its time means that the process ends: then it must not wait. */
 function plan(context: Context<Config>, waitMs: number): void {
-  const memory = memoryOf(context);
+  const memory = context.memory(passMemory);
   const at = Math.min(context.now().getTime() + waitMs, memory.flushAt ?? Infinity);
   memory.flushAt = at;
   context.later('flush', new Date(at), (later) => flush(later, later.now().getTime() < at));
@@ -108,7 +108,7 @@ function plan(context: Context<Config>, waitMs: number): void {
 
 /** Writes everything that waits, at once. */
 async function flush(context: Context<Config>, force: boolean): Promise<void> {
-  const memory = memoryOf(context);
+  const memory = context.memory(passMemory);
   const refs = [...memory.waiting.values()];
   const everything = memory.everythingWaits;
   memory.waiting.clear();
@@ -134,14 +134,14 @@ async function flush(context: Context<Config>, force: boolean): Promise<void> {
 
 /** An object is looked at when its turn comes, so any mention of it will do. */
 function enqueue(context: Context<Config>, refs: readonly SourceRef[]): void {
-  const { waiting } = memoryOf(context);
+  const { waiting } = context.memory(passMemory);
   for (const ref of refs) {
     waiting.set(ref.key, ref);
   }
 }
 
 async function mark(context: Context<Config>): Promise<void> {
-  const memory = memoryOf(context);
+  const memory = context.memory(passMemory);
   const state = await readState(context);
   const now = context.kube.serverTime() ?? context.now();
   // The server tells whole seconds. Equal marks would be no write, which a removal of the last one would not notice.
@@ -152,7 +152,7 @@ async function mark(context: Context<Config>): Promise<void> {
 
 /** Only while nothing waits: who answered an event meanwhile counts on the mark. */
 async function unmark(context: Context<Config>): Promise<void> {
-  const memory = memoryOf(context);
+  const memory = context.memory(passMemory);
   if (isOwing(memory)) {
     return;
   }

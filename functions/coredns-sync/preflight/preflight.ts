@@ -1,7 +1,7 @@
 import type { Context, Reply } from '../../../lib/function/definition.ts';
 import { checkOwnRights } from '../../../lib/runtime/doctor/own-rights.ts';
 import { asFailure } from '../../../lib/base/failure.ts';
-import { perInstance } from '../../../lib/function/memory.ts';
+import { memoryKey } from '../../../lib/function/memory.ts';
 import {
   configMaps,
   type CustomResourceDefinition,
@@ -177,10 +177,10 @@ interface KnownRights {
   freshUntil: number;
 }
 
-const rightsOf = perInstance<KnownRights>(() => ({ check: undefined, freshUntil: 0 }));
+const knownRights = memoryKey<KnownRights>(() => ({ check: undefined, freshUntil: 0 }));
 
 function checkRights(context: Context<Config>): Promise<Check> {
-  const known = rightsOf(context);
+  const known = context.memory(knownRights);
   if (known.check === undefined || context.now().getTime() >= known.freshUntil) {
     known.freshUntil = Infinity; // whoever asks meanwhile waits for the same answer, however long it takes
     known.check = askForRights(context);

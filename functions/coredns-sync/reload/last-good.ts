@@ -4,7 +4,7 @@ import { annotated, annotationOf, ownAnnotations, ownerLabels } from '../state/a
 import type { Config } from '../config.ts';
 import { countRollback } from '../metrics.ts';
 import { isMassRemoval } from '../pass/decision.ts';
-import { writeConfigMap } from '../state/patch.ts';
+import { writeConfigMap } from '../../../lib/kube/model/config-map.ts';
 import type { Policy } from '../policy.ts';
 import { claimedHosts, lastGoodName, ownKeys, shardName, type Shard } from '../shard/shard.ts';
 import { readShards, upTo } from '../state/store.ts';

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
+import { digest } from '../../../lib/base/digest.ts';
 import type { Files } from '../render/render.ts';
-import { compareBytes } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
 
 /** What one CoreDNS pod says of its reloads. */
 export interface Reload {
@@ -52,8 +52,8 @@ const takenAfterMs = 180_000;
 export function rulesDigest(shards: Iterable<readonly [index: number, files: Files]>): string {
   const texts = [...shards]
     .toSorted(([left], [right]) => left - right)
-    .map(([index, files]) => [index, Object.entries(files).sort(([left], [right]) => compareBytes(left, right))]);
-  return hash('sha256', JSON.stringify(texts)).slice(0, 16);
+    .map(([index, files]) => [index, Object.entries(files).sort(([left], [right]) => compareText(left, right))]);
+  return digest(JSON.stringify(texts), 16);
 }
 
 /** From the text of a pod's metrics. */

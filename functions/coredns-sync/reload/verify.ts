@@ -7,10 +7,10 @@ import type { Config } from '../config.ts';
 import type { Dns } from '../integration/dns.ts';
 import { metricsPort } from '../integration/metrics-port.ts';
 import { findLastGood, keepLastGood, restoreLastGood } from './last-good.ts';
-import { memoryOf } from '../state/memory.ts';
+import { passMemory } from '../state/memory.ts';
 import type { Policy } from '../policy.ts';
 import { followReload, parseReload, rulesDigest, unheard, type Reload, type Reloads, type Rollback } from './reload.ts';
-import { compareBytes } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
 import { changedAt, filesIn, isNewer, type Shard } from '../shard/shard.ts';
 import { readState, writeState, type ReadState } from '../state/state.ts';
 import { readShards, upTo } from '../state/store.ts';
@@ -67,7 +67,7 @@ interface Refused {
 
 /** The intent comes first: where it is not carried out to the end, the next pass goes on with it. */
 async function rollBack(context: Context<Config>, policy: Policy, { state, shards, watch }: Refused): Promise<void> {
-  memoryOf(context).known = undefined;
+  context.memory(passMemory).known = undefined;
   const { restoring, ...restored } = watch;
   const copies = await findLastGood(context, policy, shards);
   if (copies === undefined) {
@@ -102,7 +102,7 @@ async function readReloads({ kube, config, signal }: Context<Config>, { objects 
       found.push([metadata.uid, parseReload(text)]);
     }
   });
-  return Object.fromEntries(found.sort(([left], [right]) => compareBytes(left, right)));
+  return Object.fromEntries(found.sort(([left], [right]) => compareText(left, right)));
 }
 
 function host(address: string): string {

@@ -2,7 +2,8 @@ import { anyLabel, prefixes, type Group } from './pattern.ts';
 import { renderTemplates, templatesOf, timeToLive } from './template.ts';
 import type { Rendered } from './render.ts';
 import { isWithin } from '../host.ts';
-import { ancestors, compareBytes, type Match, type Rule } from '../rule.ts';
+import { ancestors, type Match, type Rule } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
 
 /** What server blocks of our own must have in common with the root's. Plain JSON. */
 export interface BlockFrame {
@@ -29,7 +30,7 @@ export function renderZoneBlocks(rules: readonly Rule[], frame: BlockFrame): Ren
   const inTheirs = rules.filter(
     ({ host, match }) => !mayHaveBlock(host) || (match !== 'exact' && frame.taken.some((zone) => isWithin(zone, host))),
   );
-  const keys = [...new Set(rules.map(({ host }) => host))].filter(mayHaveBlock).sort(compareBytes);
+  const keys = [...new Set(rules.map(({ host }) => host))].filter(mayHaveBlock).sort(compareText);
   const byName = Map.groupBy(rules, ({ host }) => host);
   const blocks = Map.groupBy(keys, (key) => JSON.stringify(answersOf(key, byName)));
   const lines = [...blocks.values()].flatMap((names) => renderBlock(names, answersOf(names[0] ?? '', byName), frame));

@@ -1,5 +1,6 @@
 import { stableHash } from '../hash.ts';
-import { compareBytes, type Match, type Rule } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
+import type { Match, Rule } from '../rule.ts';
 
 /** Names of one target that one regular expression matches. */
 export interface Group {
@@ -45,10 +46,10 @@ function tierOf({ host, match }: Rule): number {
 
 function groupTier(rules: readonly Rule[]): readonly Group[] {
   const targets = Map.groupBy(rules, ({ target }) => target);
-  return [...targets.keys()].sort(compareBytes).flatMap((target) => {
+  return [...targets.keys()].sort(compareText).flatMap((target) => {
     const same = targets.get(target) ?? [];
     const match = same[0]?.match ?? 'exact';
-    const names = same.map(({ host }) => nameOf(host)).sort((left, right) => compareBytes(left.host, right.host));
+    const names = same.map(({ host }) => nameOf(host)).sort((left, right) => compareText(left.host, right.host));
     return byDomain(names)
       .flatMap(cut)
       .map((hosts) => ({ target, pattern: pattern(match, hosts) }));
@@ -58,7 +59,7 @@ function groupTier(rules: readonly Rule[]): readonly Group[] {
 /** Names of a domain that fills patterns by itself stay apart from the others: there the domain is written once. */
 function byDomain(names: readonly Name[]): readonly (readonly Name[])[] {
   const domains = Map.groupBy(names, ({ host }) => host.split('.').slice(1).slice(-2).join('.'));
-  const { large = [], small = [] } = Object.groupBy([...domains.keys()].sort(compareBytes), (domain) =>
+  const { large = [], small = [] } = Object.groupBy([...domains.keys()].sort(compareText), (domain) =>
     sizeOf(domains.get(domain) ?? []) > patternBytes / 2 ? 'large' : 'small',
   );
   const rest = new Set(small);

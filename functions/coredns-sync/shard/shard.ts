@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { digest } from '../../../lib/base/digest.ts';
 import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { checkFiles, isSound } from '../render/check.ts';
 import {
@@ -13,7 +13,7 @@ import { formatClaims, parseClaims, rulesOf, type Claim } from '../claim.ts';
 import { stableHash } from '../hash.ts';
 import { shardName as mountedName } from '../integration/mount.ts';
 import { classesOf } from '../preflight/neighbours.ts';
-import { writeConfigMap, type WriteStep } from '../state/patch.ts';
+import { writeConfigMap, type WriteStep } from '../../../lib/kube/model/config-map.ts';
 import type { Policy } from '../policy.ts';
 import {
   dataExtensions,
@@ -26,7 +26,8 @@ import {
   type Rendering,
   type RenderMode,
 } from '../render/render.ts';
-import { compareBytes, hostKey } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
+import { hostKey } from '../rule.ts';
 
 /**
  * A rules ConfigMap: the text that CoreDNS imports and, beside it, the claims that the text comes from. Both are one write,
@@ -266,14 +267,14 @@ export function newest(left: string, right: string): string {
 
 /** The claims of other mappings lead elsewhere: they must be made anew. */
 function mappingsDigest({ mappings }: Policy): string {
-  return hash('sha256', JSON.stringify(mappings)).slice(0, 12);
+  return digest(JSON.stringify(mappings), 12);
 }
 
 function digestOf(rules: string, claims: string, data: Files): string {
   const beside = Object.keys(data)
-    .sort(compareBytes)
+    .sort(compareText)
     .map((key) => `\0${key}\0${data[key] ?? ''}`);
-  return hash('sha256', `${rendererVersion}\n${rules}\0${claims}${beside.join('')}`);
+  return digest(`${rendererVersion}\n${rules}\0${claims}${beside.join('')}`);
 }
 
 /** The peer's label names its own manager: that one, and no label at all, may be adopted. */

@@ -1,6 +1,6 @@
 import { ingresses, type Ingress, type IngressClass } from '../../../lib/kube/model/resource.ts';
 import { mappingOf, type Policy } from '../policy.ts';
-import { compareBytes } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
 import type { Ask, Needs, Source, World } from './source.ts';
 
 const legacyClass = 'kubernetes.io/ingress.class';
@@ -48,6 +48,6 @@ function nameOfDefault(classes: readonly IngressClass[]): string | undefined {
   const [first] = classes
     .filter(({ metadata }) => metadata?.annotations?.[defaultClass] === 'true')
     .map(({ metadata }) => ({ name: metadata?.name ?? '', created: metadata?.creationTimestamp ?? '' }))
-    .sort((left, right) => compareBytes(right.created, left.created) || compareBytes(left.name, right.name));
+    .sort((left, right) => compareText(right.created, left.created) || compareText(left.name, right.name));
   return first?.name;
 }

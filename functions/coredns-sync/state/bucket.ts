@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
+import { digest } from '../../../lib/base/digest.ts';
 import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
 import { annotated, annotationOf, ownerLabels } from './annotation.ts';
 import type { Config } from '../config.ts';
 import { stableHash } from '../hash.ts';
-import { writeConfigMap, type WriteStep } from './patch.ts';
+import { writeConfigMap, type WriteStep } from '../../../lib/kube/model/config-map.ts';
 import { bytesOfRecords, formatRecords, parseRecords, type SourceRecord, type SourceRecords } from './record.ts';
 
 /**
@@ -80,5 +80,5 @@ export function resized(needed: number, current: number, most: number): number {
 }
 
 function digestOf(text: string): string {
-  return hash('sha256', text).slice(0, 16);
+  return digest(text, 16);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { perInstance } from '../../../lib/function/memory.ts';
+import { memoryKey } from '../../../lib/function/memory.ts';
 import type { DnsFacts } from '../integration/types.ts';
 import type { SourceRef } from '../sources/ref.ts';
 import type { Layout, State } from './state.ts';
@@ -61,7 +61,7 @@ export function isYoung(at: string, now: Date): boolean {
   return now.getTime() - Date.parse(at) < orphanedAfterMs;
 }
 
-export const memoryOf = perInstance<Memory>(() => ({
+export const passMemory = memoryKey<Memory>(() => ({
   id: randomUUID().slice(0, 8),
   known: undefined,
   started: false,

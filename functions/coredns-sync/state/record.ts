@@ -1,6 +1,7 @@
-import { hash } from 'node:crypto';
+import { digest } from '../../../lib/base/digest.ts';
 import type { Claim } from '../claim.ts';
-import { compareBytes, hostKey } from '../rule.ts';
+import { compareText } from '../../../lib/base/order.ts';
+import { hostKey } from '../rule.ts';
 
 /** What is remembered of an object: which hosts it claims, and a digest that tells whether anything that matters changed. */
 export interface SourceRecord {
@@ -25,9 +26,9 @@ const tooMany = '?';
 /** `detail` is whatever else of the object decides: its uid, what was refused of it. */
 export function recordOf(source: string, claims: readonly Claim[], detail: unknown): SourceRecord {
   const facts = claims.map(({ priority, mapping, created, ...claim }) => [hostKey(claim), priority, mapping, created]);
-  const digest = hash('sha256', JSON.stringify([facts, detail])).slice(0, digestLength);
-  const hosts = [...new Set(claims.map(hostKey))].sort(compareBytes).join();
-  return { source, digest, hosts: hosts.length > mostHostBytes ? undefined : hosts };
+  const recordDigest = digest(JSON.stringify([facts, detail]), digestLength);
+  const hosts = [...new Set(claims.map(hostKey))].sort(compareText).join();
+  return { source, digest: recordDigest, hosts: hosts.length > mostHostBytes ? undefined : hosts };
 }
 
 const line = /^([A-Za-z]+\/[a-z0-9-]*\/[a-z0-9.-]+) ([0-9a-f]{12}) ([a-z0-9.*,-]*|\?)$/;
@@ -35,7 +36,7 @@ const line = /^([A-Za-z]+\/[a-z0-9-]*\/[a-z0-9.-]+) ([0-9a-f]{12}) ([a-z0-9.*,-]
 export function formatRecords(records: Iterable<SourceRecord>): string {
   return [...records]
     .map(({ source, digest, hosts }) => `${source} ${digest} ${hosts ?? tooMany}\n`)
-    .sort(compareBytes)
+    .sort(compareText)
     .join('');
 }
 

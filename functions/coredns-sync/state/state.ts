@@ -3,7 +3,7 @@ import { configMaps, type ConfigMap } from '../../../lib/kube/model/resource.ts'
 import { annotationOf, ownerLabels } from './annotation.ts';
 import type { Config } from '../config.ts';
 import type { DnsFacts } from '../integration/types.ts';
-import { writeConfigMap } from './patch.ts';
+import { writeConfigMap } from '../../../lib/kube/model/config-map.ts';
 import { mostShards } from '../settings/writing.ts';
 import type { ReloadWatch } from '../reload/reload.ts';
 

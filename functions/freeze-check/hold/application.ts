@@ -3,7 +3,7 @@ import { pointer } from '../../../lib/kube/model/plan.ts';
 import type { Resource } from '../../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { DenyPolicy } from '../policy.ts';
-import { isRecord } from '../same.ts';
+import { isRecord } from '../../../lib/base/json.ts';
 import { annotation, annotationOf, type Change, type HeldKind, type Selection } from './kind.ts';
 
 type Automated = Readonly<Record<string, unknown>>;

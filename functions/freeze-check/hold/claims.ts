@@ -1,3 +1,4 @@
+import { compareText } from '../../../lib/base/order.ts';
 import { matches, soundRequirements, type LabelSelector, type Selector } from '../../../lib/kube/model/selector.ts';
 import { enforcementIn } from '../enforcement.ts';
 import { attempt } from '../problem.ts';
@@ -38,11 +39,7 @@ export function wanting(claims: readonly Claim[], labels: Labels, namespaceLabel
 
 /** By name; a freeze before windows of the same name. */
 function byPrecedence(a: Rule, b: Rule): number {
-  return compare(a.name, b.name) || compare(a.kind, b.kind);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+  return compareText(a.name, b.name) || compareText(a.kind, b.kind);
 }
 
 function readSelector(selector: LabelSelector = {}): Selector | undefined {

@@ -2,7 +2,7 @@ import { Failure } from '../../../lib/base/failure.ts';
 import { pointer, unchanged, type Step } from '../../../lib/kube/model/plan.ts';
 import { configMaps, type ConfigMap } from '../../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../../lib/kube/model/wire.ts';
-import { isRecord } from '../same.ts';
+import { isRecord } from '../../../lib/base/json.ts';
 import type { Decision } from './plan.ts';
 import type { Candidates, Place } from './sources.ts';
 

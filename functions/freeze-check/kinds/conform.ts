@@ -1,5 +1,5 @@
 import type { PolicyKind } from '../policy.ts';
-import { isRecord } from '../same.ts';
+import { isRecord } from '../../../lib/base/json.ts';
 import { specs } from './definitions.ts';
 import type { Schema } from './schema.ts';
 

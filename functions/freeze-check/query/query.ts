@@ -2,7 +2,7 @@ import { quote } from '../../../lib/base/quote.ts';
 import { parseInstant } from '../../../lib/time/instant.ts';
 import type { Policies } from '../policies.ts';
 import { actions, targetKinds, type Action, type TargetKind } from '../policy.ts';
-import { isRecord } from '../same.ts';
+import { isRecord } from '../../../lib/base/json.ts';
 import type { Labels } from '../target.ts';
 import { readSupposed } from './supposed.ts';
 

@@ -3,7 +3,7 @@ import { malformation } from '../kinds/conform.ts';
 import type { Policies } from '../policies.ts';
 import type { ChangeFreeze, FreezeException, MaintenanceWindow, PolicyKind } from '../policy.ts';
 import { readFreeze, readMaintenanceWindow, type Rule } from '../rule.ts';
-import { isRecord } from '../same.ts';
+import { isRecord } from '../../../lib/base/json.ts';
 
 const kinds: readonly PolicyKind[] = ['ChangeFreeze', 'MaintenanceWindow', 'FreezeException'];
 

@@ -1,5 +1,5 @@
 import type { DriftCheck } from '../config.ts';
-import { digest } from '../digest.ts';
+import { digestOf } from '../../../lib/base/digest.ts';
 import { isSameImage } from './image.ts';
 import type { Proxy } from './proxy.ts';
 
@@ -56,8 +56,8 @@ function bothDiffer(live: string | undefined, expected: string | undefined): boo
 /** Names the expected proxy: the same for as long as a restart would bring the same. */
 export function fingerprintOf(expected: Proxy | undefined, checks: readonly DriftCheck[]): string {
   if (expected === undefined) {
-    return digest('no proxy');
+    return digestOf('no proxy');
   }
   const { revision, ...rest } = expected;
-  return digest(checks.includes('revision') ? { ...rest, revision } : rest);
+  return digestOf(checks.includes('revision') ? { ...rest, revision } : rest);
 }

@@ -1,7 +1,7 @@
 import { canonicalQuantity } from '../../../lib/kube/model/quantity.ts';
 import type { Pod } from '../../../lib/kube/model/resource.ts';
 import type { DriftCheck } from '../config.ts';
-import { canonical } from '../digest.ts';
+import { canonicalJson } from '../../../lib/base/json.ts';
 
 /**
  * Of an injected proxy what may count as drift: an allow-list, since the API server's defaults and other webhooks would
@@ -38,9 +38,9 @@ export function proxyOf({ metadata, spec }: Pod, checks: readonly DriftCheck[]):
     revision: () => ({}),
     mode: () => ({ mode: regular === undefined ? 'native' : 'regular' }),
     initImage: () => ({ initImages: initImagesOf(spec) }),
-    resources: () => ({ resources: canonical(resourcesOf(container)) }),
-    proxyConfig: () => ({ proxyConfig: canonical(proxyConfigOf(container)) }),
-    args: () => ({ args: canonical(container.args ?? []) }),
+    resources: () => ({ resources: canonicalJson(resourcesOf(container)) }),
+    proxyConfig: () => ({ proxyConfig: canonicalJson(proxyConfigOf(container)) }),
+    args: () => ({ args: canonicalJson(container.args ?? []) }),
   };
   const fields: Partial<Proxy>[] = checks.map((check) => looks[check]());
   return Object.assign({ image: container.image, ...(revision === undefined ? {} : { revision }) }, ...fields) as Proxy;

@@ -1,5 +1,5 @@
 import type { ConfigMap } from '../../../lib/kube/model/resource.ts';
-import { digest } from '../digest.ts';
+import { digestOf } from '../../../lib/base/digest.ts';
 import { lastModified } from './last-modified.ts';
 
 /** A revision as its injector ConfigMap describes it. */
@@ -35,7 +35,7 @@ function isOther(name: string): boolean {
 
 export function controlPlaneOf(configMap: ConfigMap): ControlPlane {
   const { data = {}, metadata } = configMap;
-  const known = { hash: digest([data['config'], data['values']]), changedAt: lastModified(configMap) };
+  const known = { hash: digestOf([data['config'], data['values']]), changedAt: lastModified(configMap) };
   const label = metadata?.labels?.[revisionLabel];
   try {
     return { ...known, ...described(parseValues(data['values']), label) };

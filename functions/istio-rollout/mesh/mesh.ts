@@ -2,7 +2,7 @@ import type { Kube } from '../../../lib/kube/client.ts';
 import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import { looksBeyondImage, type Config } from '../config.ts';
-import { digest } from '../digest.ts';
+import { digestOf } from '../../../lib/base/digest.ts';
 import { isOwnAnnotation } from '../names.ts';
 import type { Known } from '../state/state.ts';
 import { controlPlaneOf, isInjectorConfigMap, isMeshConfigMap, type ControlPlane } from './control-plane.ts';
@@ -42,7 +42,7 @@ export async function readMesh(kube: Kube, config: Config): Promise<Mesh> {
       objects.flatMap(({ ref, controlPlane }) => (controlPlane ? [[ref, controlPlane]] : [])),
     ),
     meshConfigs: looksBeyondImage(config.DRIFT_CHECKS) ? meshConfigs : {},
-    meshHash: digest(Object.entries(meshConfigs).map(([ref, { hash }]) => [ref, hash])),
+    meshHash: digestOf(Object.entries(meshConfigs).map(([ref, { hash }]) => [ref, hash])),
     webhooks: Object.fromEntries(hooks.items),
     namespaces: Object.fromEntries(spaces.items.map((object) => [object.metadata.name ?? '', namespaceView(object)])),
   };
@@ -62,7 +62,7 @@ async function readConfigMaps(kube: Kube, namespace: string): Promise<readonly F
       return { ref, controlPlane: controlPlaneOf(object) };
     }
     return isMeshConfigMap(name)
-      ? { ref, meshConfig: { hash: digest(object.data ?? {}), changedAt: lastModified(object) } }
+      ? { ref, meshConfig: { hash: digestOf(object.data ?? {}), changedAt: lastModified(object) } }
       : undefined;
   });
   return items;
@@ -79,7 +79,7 @@ export function namespaceView(object: KubeObject): NamespaceView {
   const own = Object.fromEntries(Object.entries(annotations).filter(([name]) => isOwnAnnotation(name)));
   const relevant = Object.fromEntries(injectionLabels.map((label) => [label, labels[label]]));
   return {
-    hash: digest([relevant, own]).slice(0, 16),
+    hash: digestOf([relevant, own]).slice(0, 16),
     changedAt: lastModified(object),
     labels,
     annotations: own,

@@ -2,7 +2,7 @@ import type { Subject } from '../../../lib/function/triggers.ts';
 import type { Kube } from '../../../lib/kube/client.ts';
 import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/model/resource.ts';
 import { looksBeyondImage, type Config } from '../config.ts';
-import { digest } from '../digest.ts';
+import { digestOf } from '../../../lib/base/digest.ts';
 import type { Known, State } from '../state/state.ts';
 import { controlPlaneOf, isInjectorConfigMap, isMeshConfigMap } from './control-plane.ts';
 import { lastModified } from './last-modified.ts';
@@ -61,7 +61,8 @@ async function readConfigMap(
     const plane = object === undefined ? undefined : controlPlaneOf(object);
     return (state) => ({ ...state, controlPlanes: put(state.controlPlanes, ref, plane) });
   }
-  const known = object === undefined ? undefined : { hash: digest(object.data ?? {}), changedAt: lastModified(object) };
+  const known =
+    object === undefined ? undefined : { hash: digestOf(object.data ?? {}), changedAt: lastModified(object) };
   return (state) => ({ ...state, meshConfigs: put(state.meshConfigs, ref, known) });
 }
 

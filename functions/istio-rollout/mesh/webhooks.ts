@@ -1,6 +1,6 @@
 import type { MutatingWebhookConfiguration } from '../../../lib/kube/model/resource.ts';
 import type { LabelSelector } from '../../../lib/kube/model/selector.ts';
-import { digest } from '../digest.ts';
+import { digestOf } from '../../../lib/base/digest.ts';
 import { lastModified } from './last-modified.ts';
 
 /** A MutatingWebhookConfiguration that injects proxies. */
@@ -46,7 +46,7 @@ export function webhookSetOf(configuration: MutatingWebhookConfiguration): Webho
   return {
     uid,
     ...identity,
-    hash: digest([identity, webhooks.map(withoutBundle)]),
+    hash: digestOf([identity, webhooks.map(withoutBundle)]),
     changedAt: lastModified(configuration),
     injectors: webhooks.flatMap((webhook, position) =>
       injects(webhook) ? [{ configuration: name, position, ...identity, ...injectorOf(webhook) }] : [],

@@ -4,7 +4,7 @@ import { pause } from '../../../lib/base/pause.ts';
 import type { Pass } from '../pass.ts';
 import { evaluate, type Finding } from '../scan/scan.ts';
 import { wishesOf } from '../scan/wishes.ts';
-import { backoffMs } from '../state/pending.ts';
+import { retryPauseMs } from '../state/pending.ts';
 import { counted, identityOf, passingMs, type Candidate, type InFlight } from '../state/state.ts';
 import { abandoned, isBegun, patched, putAside, sentWithinMs, type Aside } from './begin.ts';
 import { reasonAgainst } from './obstacle.ts';
@@ -111,7 +111,7 @@ async function giveUp(
   const isRefused = 'block' in aside && aside.block.reason.startsWith('Denied');
   const refusals = (candidate.refusals ?? 0) + 1;
   const fingerprint = candidate.fingerprint === undefined ? {} : { fingerprint: candidate.fingerprint };
-  const refused = { ...fingerprint, refusals, nextAt: now() + backoffMs(refusals) };
+  const refused = { ...fingerprint, refusals, nextAt: now() + retryPauseMs(refusals) };
   await store.update((state) =>
     putAside(
       abandoned(state, intent),

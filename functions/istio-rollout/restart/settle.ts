@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { Notice } from '../notice.ts';
 import type { Finding } from '../scan/scan.ts';
 import type { Workload } from '../scan/workload.ts';
-import { backoffMs, configFingerprint } from '../state/pending.ts';
+import { retryPauseMs, configFingerprint } from '../state/pending.ts';
 import {
   counted,
   identityOf,
@@ -169,7 +169,7 @@ function requeued(state: State, intent: InFlight, more: Partial<Candidate> = {})
 /** Whatever kept the patch from the API server may do so again. */
 function afterLostPatch(state: State, intent: InFlight, now: number): State {
   const refusals = (intent.refusals ?? 0) + 1;
-  return requeued(state, intent, { refusals, wait: { code: 'PatchLost', until: now + backoffMs(refusals) } });
+  return requeued(state, intent, { refusals, wait: { code: 'PatchLost', until: now + retryPauseMs(refusals) } });
 }
 
 /** Of pods that are evicted one by one the others have yet to go; only a replacement can tell that it did not help. */

@@ -3,7 +3,7 @@ import type { Notice } from '../notice.ts';
 import type { Pass } from '../pass.ts';
 import { blockedNotice } from '../scan/news.ts';
 import { evaluate } from '../scan/scan.ts';
-import { backoffMs } from '../state/pending.ts';
+import { retryPauseMs } from '../state/pending.ts';
 import { identityOf, type Candidate, type Queue, type Wait } from '../state/state.ts';
 import { begun, intentOf, isBegun, paceEnd, putAllAside, woken, type Aside } from './begin.ts';
 import { carryOut } from './carry-out.ts';
@@ -105,7 +105,7 @@ function afterTrouble({ context, now }: Pass, candidate: Candidate, { message }:
   const { kind, namespace, name } = candidate;
   context.log.warn({ kind, namespace, name, reason: message }, 'restart not possible now');
   const refusals = (candidate.refusals ?? 0) + 1;
-  return { wait: { code: 'ApiFailed', until: now() + backoffMs(refusals) }, refusals };
+  return { wait: { code: 'ApiFailed', until: now() + retryPauseMs(refusals) }, refusals };
 }
 
 /** Written together, and only where something is new: waiting costs no writes. */

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../../lib/time/instant.ts';
 import { remember, scopeOfChange, withScope, type Scope } from '../mesh/remember.ts';
-import { backoffMs, configFingerprint, isSameTrigger, named, settingsFingerprint } from '../state/pending.ts';
+import { retryPauseMs, configFingerprint, isSameTrigger, named, settingsFingerprint } from '../state/pending.ts';
 import {
   counted,
   isRemembered,
@@ -168,7 +168,7 @@ function withPending(state: State, { scan, pending, now }: Merge): State {
   const lastError = (failed[0]?.verdict.detail ?? '').slice(0, 200);
   return {
     ...rest,
-    pending: { ...pending, ...named(unsure), attempts, late, dueAt: now + backoffMs(attempts), lastError },
+    pending: { ...pending, ...named(unsure), attempts, late, dueAt: now + retryPauseMs(attempts), lastError },
   };
 }
 

@@ -1,4 +1,4 @@
-import { perInstance } from '../../../lib/function/memory.ts';
+import { memoryKey } from '../../../lib/function/memory.ts';
 import type { WebhookSet } from '../mesh/webhooks.ts';
 import type { Pass } from '../pass.ts';
 import { dueScan } from '../state/pending.ts';
@@ -44,11 +44,11 @@ export async function scanIfDue(pass: Pass): Promise<Scan | undefined> {
 }
 
 /** Contents that this process has warned about, or need not warn about. */
-const told = perInstance(() => ({ hashes: new Set<string>() }));
+const reported = memoryKey(() => ({ hashes: new Set<string>() }));
 
 /** What people should know and only logs can tell; what stays the same is told once. */
 function warn({ context }: Pass, scan: Scan): void {
-  const memory = told(context);
+  const memory = context.memory(reported);
   for (const message of warningsOf(scan, memory.hashes)) {
     context.log.warn(message.about, message.text);
   }

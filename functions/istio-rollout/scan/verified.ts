@@ -1,4 +1,4 @@
-import { digest } from '../digest.ts';
+import { digestOf } from '../../../lib/base/digest.ts';
 import type { Injector } from '../mesh/webhooks.ts';
 import type { Pacing, Pending } from '../state/state.ts';
 import type { Code } from './code.ts';
@@ -43,7 +43,7 @@ export function verificationOf(
   const places = injectors.map(({ configuration, position }) => [configuration, position]);
   const about = [uid, generation, annotations, places, [...proxies].sort()];
   const surroundings = [configFingerprint, mesh.meshHash, settings, state.namespaces[namespace]?.hash];
-  return digest([about, ...surroundings]).slice(0, 16);
+  return digestOf([about, ...surroundings]).slice(0, 16);
 }
 
 /** As the state holds it: most are current, so that goes without saying. Undefined for a verdict that does not last. */

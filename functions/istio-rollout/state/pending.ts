@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
-import { digest } from '../digest.ts';
+import { digestOf } from '../../../lib/base/digest.ts';
+import { doublingMs, type Growth } from '../../../lib/base/doubling.ts';
 import type { Pending, State } from './state.ts';
 
 /** Why to scan, and where. */
@@ -81,12 +82,11 @@ function isFullScanDue({ pacing, queue, omitted }: State, now: number, { RECONCI
   return last === undefined || isRunDry || (RECONCILE_PERIOD > 0 && now >= last + RECONCILE_PERIOD);
 }
 
-const shortestBackoffMs = 10_000;
-const longestBackoffMs = 5 * 60_000;
+const growth: Growth = { firstMs: 10_000, longestMs: 5 * 60_000 };
 
-/** From 10 s, doubling, to 5 min. */
-export function backoffMs(attempts: number): number {
-  return Math.min(shortestBackoffMs * 2 ** Math.max(0, attempts - 1), longestBackoffMs);
+/** How long to wait after so many failures. */
+export function retryPauseMs(attempts: number): number {
+  return doublingMs(attempts, growth);
 }
 
 /** A scan after a change of these finds other workloads, has another opinion about them, or lets them wait otherwise. */
@@ -110,7 +110,7 @@ const scanSettings = [
 ] as const satisfies readonly (keyof Config)[];
 
 export function settingsFingerprint(config: Config): string {
-  return digest(scanSettings.map((name) => config[name])).slice(0, 32);
+  return digestOf(scanSettings.map((name) => config[name])).slice(0, 32);
 }
 
 /** Settings can change without an event: what was scanned with others is scanned again. */
@@ -131,5 +131,5 @@ export function configFingerprint(
       .map(([name, { hash }]) => [name, hash])
       .sort(),
   );
-  return digest([hashes, DRIFT_CHECKS, COMPARE_HUB, REMOVE_SIDECARS, PROBE_MODE]).slice(0, 32);
+  return digestOf([hashes, DRIFT_CHECKS, COMPARE_HUB, REMOVE_SIDECARS, PROBE_MODE]).slice(0, 32);
 }

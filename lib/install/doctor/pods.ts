@@ -1,17 +1,21 @@
+import { conditionsOf } from '../../function/conditions.ts';
 import type { Definition } from '../../function/definition.ts';
 import { pods } from '../../kube/model/resource.ts';
 import { labelsOf } from '../../function/names.ts';
 import { standardScaling } from '../../function/scaling.ts';
+import { conditionsIn } from '../../runtime/doctor/conditions.ts';
 import type { Found } from '../../runtime/doctor/finding.ts';
 import { orFailure, type Patient } from '../../runtime/doctor/look.ts';
 import { examinePulse, vitalsOf, type Vitals } from '../../runtime/doctor/pulse.ts';
 
 /** Asks every pod of the function through the API server, as a laptop has no other way to it. */
 export async function checkPulse(
-  { name, tick, scaling }: Pick<Definition, 'name' | 'tick' | 'scaling'>,
+  definition: Pick<Definition, 'name' | 'tick' | 'scaling' | 'conditions'>,
   { kube, transport, namespace, now }: Patient,
 ): Promise<Found[]> {
+  const { name, tick, scaling } = definition;
   const check = 'last success';
+  const standing: Found[] = [];
   // A pod that is gone by now may have got the last ones.
   const { maxScale: sharing } = { ...standardScaling, ...scaling };
   const labelSelector = Object.entries(labelsOf(name, 'events'))
@@ -25,6 +29,7 @@ export async function checkPulse(
     try {
       const { status, body } = await transport.send({ method: 'GET', path, accept: 'text/plain' });
       const vitals = status === 200 ? vitalsOf(body, { name, who: `pod ${pod}` }) : undefined;
+      standing.push(...conditionsIn(body, name, conditionsOf(definition)));
       const message = `the metrics of pod ${pod} could not be read (${status})`;
       const fix = status === 403 ? 'look as somebody who may get pods/proxy' : look;
       return vitals ?? { check, state: 'unknown', message, fix };
@@ -44,6 +49,7 @@ export async function checkPulse(
     const processes = told.filter((each) => 'who' in each);
     const partial = processes.length < told.length;
     return [
+      ...new Map(standing.map((each) => [each.check, each])).values(),
       ...told.filter((each) => 'check' in each),
       ...(processes.length === 0 ? [] : examinePulse(processes, { schedule: tick?.schedule, now, sharing, partial })),
     ];

@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../../function/config.ts';
 import type { Definition } from '../../function/definition.ts';
+import { conditionAlerts } from './alerts.ts';
 import { certManagerVariant } from './cert-manager.ts';
 import { componentFile, derivedFile, functionFile, kustomizationFile, manifestFile } from './file.ts';
 import { driftOf, repair, type Folder } from './folder.ts';
@@ -10,6 +12,7 @@ import { standardInstallation } from './installation.ts';
 import { openfaas, openfaasSite, openfaasSource, stackOf } from './openfaas.ts';
 import { plain, plainSource } from './plain.ts';
 import { defaultSettings, type SettingsOf } from './settings.ts';
+import { outdatedReadmes } from './readme.ts';
 import { renderShared } from './shared.ts';
 
 type Folders = ReadonlyMap<string, Folder>;
@@ -26,6 +29,7 @@ const installations: readonly (readonly [string, (wanted: Wanted) => Folders])[]
   [join('deploy', 'plain'), plainFolders],
   [join('deploy', 'kinds'), kindFolders],
   [join('deploy', 'openfaas'), openfaasFolders],
+  [join('deploy', 'monitoring', 'conditions'), alertFolders],
 ];
 
 /** One file that departs from the definitions: its text is another, or it should not be there. */
@@ -54,13 +58,20 @@ export async function updateManifests(
       return { place, drift: await driftOf(place, foldersOf({ definitions, settingsOf })) };
     }),
   );
+  const readmes = await outdatedReadmes(root, definitions);
   for (const { place, drift } of check ? [] : drifts) {
     await repair(place, drift);
   }
-  return drifts.flatMap(({ place, drift }) => [
-    ...[...drift.write.keys()].map((name) => ({ path: join(place, name), superfluous: false })),
-    ...drift.remove.map((name) => ({ path: join(place, name), superfluous: true })),
-  ]);
+  for (const [path, text] of check ? [] : readmes) {
+    await writeFile(join(root, path), text);
+  }
+  return [
+    ...drifts.flatMap(({ place, drift }) => [
+      ...[...drift.write.keys()].map((name) => ({ path: join(place, name), superfluous: false })),
+      ...drift.remove.map((name) => ({ path: join(place, name), superfluous: true })),
+    ]),
+    ...[...readmes.keys()].map((path) => ({ path: join(root, path), superfluous: false })),
+  ];
 }
 
 /** A base for each function and one for what they share; one overlay installs all, another does with cert-manager. */
@@ -139,6 +150,12 @@ function openfaasFolders({ definitions, settingsOf }: Wanted): Folders {
     ['.', { files: new Map([['stack.yaml', derivedFile('for faas-cli', stackOf(definitions, settingsOf))]]) }],
     ['beside', listing(new Map([...files, ['source.yaml', source]]))],
   ]);
+}
+
+/** The alerts about conditions, which `deploy/monitoring` includes. */
+function alertFolders({ definitions }: Wanted): Folders {
+  const file = manifestFile('the alerts about conditions', [conditionAlerts(definitions)]);
+  return new Map([['.', listing(new Map([['rules.yaml', file]]))]]);
 }
 
 function kindFolders({ definitions }: Wanted): Folders {

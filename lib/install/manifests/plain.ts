@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digest } from '../../base/digest.ts';
 import { parseConfig, type Environment } from '../../function/config.ts';
 import type { Definition } from '../../function/definition.ts';
 import type { ConfigMap, Deployment, Service } from '../../kube/model/resource.ts';
@@ -80,7 +80,7 @@ export function subscribedSource(wanted: readonly WrittenSubscription[], site: I
 }
 
 function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return digest(text, 16);
 }
 
 /** What a function wants to hear of with the default settings, or with those given. */

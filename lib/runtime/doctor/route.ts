@@ -1,9 +1,11 @@
 import type { Registry } from 'prom-client';
+import { conditionsOf } from '../../function/conditions.ts';
 import type { Context, Definition, Route } from '../../function/definition.ts';
 import type { Permission } from '../../function/permissions.ts';
-import { perInstance } from '../../function/memory.ts';
+import { memoryKey } from '../../function/memory.ts';
 import { standardScaling } from '../../function/scaling.ts';
 import type { FunctionSettings } from '../../function/settings.ts';
+import { standingFindings } from './conditions.ts';
 import { isHealthy, tableOf, type Finding, type Found } from './finding.ts';
 import { checkOwnRights } from './own-rights.ts';
 import { examinePulse, vitalsOf } from './pulse.ts';
@@ -24,7 +26,7 @@ interface Memory {
   findings: Promise<readonly Finding[]> | undefined;
 }
 
-const memoryOf = perInstance<Memory>(() => ({ at: 0, findings: undefined }));
+const recentFindings = memoryKey<Memory>(() => ({ at: 0, findings: undefined }));
 
 /** `GET /doctor`: what a function can tell of its own state with the rights that it has. 503 when something is wrong. */
 export function doctorRoute<C>(self: Self<C>): Route<C> {
@@ -40,7 +42,7 @@ export function doctorRoute<C>(self: Self<C>): Route<C> {
 }
 
 function recent<C>(self: Self<C>, context: Context<C>): Promise<readonly Finding[]> {
-  const memory = memoryOf(context);
+  const memory = context.memory(recentFindings);
   const now = context.now().getTime();
   if (memory.findings === undefined || now - memory.at >= freshMs) {
     memory.at = now;
@@ -60,7 +62,8 @@ async function examineSelf<C>({ definition, role, registry }: Self<C>, context: 
     checkWebhooks({ name, admit, config }, { kube, namespace, now: now() }),
     role === 'admission' ? Promise.resolve([]) : checkPulse(definition, { registry, now: now() }),
   ]);
-  return [...found.flat(), beyondSight].map((each) => ({ function: name, ...each }));
+  const standing = standingFindings(context.conditions.standing(), conditionsOf(definition));
+  return [...standing, ...found.flat(), beyondSight].map((each) => ({ function: name, ...each }));
 }
 
 /** Another process may get what this one waits for, where the platform starts more than one. */

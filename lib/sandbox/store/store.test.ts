@@ -24,6 +24,18 @@ describe('store', () => {
     expect(first.object.metadata?.resourceVersion).toBe(String(first.revision));
   });
 
+  it('restores an object under its own revision, and in place of one that is there', () => {
+    const store = createStore();
+    store.put(pods, pod('a'));
+
+    const { metadata, ...rest } = pod('a');
+    const restored = store.restore(pods, { ...rest, metadata: { ...metadata, uid: 'u-1', resourceVersion: '40' } });
+    const late = store.restore(pods, { ...rest, metadata: { ...metadata, name: 'b', resourceVersion: '7' } });
+
+    expect(restored.object.metadata).toMatchObject({ uid: 'u-1', resourceVersion: '40' });
+    expect([late.revision, keys(store)]).toEqual([41, ['default/a', 'default/b']]);
+  });
+
   it('lists in key order and by namespace', () => {
     const store = createStore();
     for (const [name, namespace] of [

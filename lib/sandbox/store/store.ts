@@ -10,6 +10,8 @@ export interface Store {
   get(kind: KindRef, name: string, namespace?: string): Stored | undefined;
   /** Stores the object under the next revision. `previous` must be what is stored now: callers check that first. */
   put(kind: KindRef, object: KubeObject, previous?: Stored): Stored;
+  /** Stores the object under its own revision, or under the next one if the store is past it. */
+  restore(kind: KindRef, object: KubeObject): Stored;
   /** Removes the object; the answer is its last state with the revision of the removal. */
   remove(kind: KindRef, previous: Stored, last?: KubeObject): Stored;
   /** Tells every later change of the kind, in order. The answer ends it. */
@@ -50,13 +52,22 @@ export function createStore({ historyLimit = 10_000 }: StoreOptions = {}): Store
     return current;
   }
 
+  function put(kind: KindRef, object: KubeObject, previous?: Stored): Stored {
+    return change(kind, previous === undefined ? 'ADDED' : 'MODIFIED', object, previous);
+  }
+
   return {
     get revision() {
       return revision;
     },
     shelf,
     get: (kind, name, namespace) => shelf(kind).get(keyOf(name, namespace)),
-    put: (kind, object, previous) => change(kind, previous === undefined ? 'ADDED' : 'MODIFIED', object, previous),
+    put,
+    restore(kind, object) {
+      const { name = '', namespace, resourceVersion = '0' } = object.metadata ?? {};
+      revision = Math.max(revision, Number(resourceVersion) - 1);
+      return put(kind, object, shelf(kind).get(keyOf(name, namespace)));
+    },
     remove: (kind, previous, last = previous.object) => change(kind, 'DELETED', last, previous),
     listen(kind, listener) {
       const name = shelfName(kind);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Pause } from '../../base/backoff.ts';
+import type { Pause } from '../../base/pause.ts';
 
 /** Time that passes only in pauses, and then at once. */
 export interface VirtualClock {

@@ -3,6 +3,7 @@ import { defineFunction } from '../../../lib/runtime/define.ts';
 import { admitIngress } from './act/admit.ts';
 import { status } from './act/status.ts';
 import { sync } from './act/sync.ts';
+import { conditions } from './conditions.ts';
 import { Config } from './config.ts';
 import { recountType } from './names.ts';
 import { permissions } from './permissions.ts';
@@ -44,4 +45,5 @@ export default defineFunction({
   ],
   routes: [{ method: 'GET', path: '/status', handle: (_request, context) => status(context) }],
   permissions,
+  conditions,
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { placesOf } from './binaries.ts';
-import type { AnyManifest } from '../support/manifests.ts';
+import type { AnyManifest } from '../../support/manifests.ts';
 import { products, type ProductName } from './parts.ts';
 
 /** The manifests in a folder of a product's own module, say its CRDs: `config/core/resources`. */

@@ -8,7 +8,7 @@ import { createClient } from '../../../lib/sandbox/test/contract/client.ts';
 import { expectCode, uniqueName } from '../../../lib/sandbox/test/contract/scratch.ts';
 import type { Cluster } from '../parts/cluster.ts';
 import { installationOf, tokenKubeconfig } from '../support/function.ts';
-import { pathOf } from '../support/manifests.ts';
+import { pathOf } from '../../support/manifests.ts';
 import type { Running } from '../parts/processes.ts';
 import { waitUntil } from '../parts/wait.ts';
 

@@ -1,7 +1,7 @@
 import type { Client } from '../../../lib/sandbox/test/contract/client.ts';
 import type { Cluster } from '../parts/cluster.ts';
 import { eventingEnvironment } from './eventing.ts';
-import { applyManifest, patchStatus, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, patchStatus, type AnyManifest } from '../../support/manifests.ts';
 import type { PartName } from '../parts/parts.ts';
 import type { Running } from '../parts/processes.ts';
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../lib/base/json.ts';
 /** Fields that whoever stores an object writes. */
 const stored = new Set(['managedFields', 'uid', 'resourceVersion', 'generation', 'creationTimestamp']);
 
@@ -29,10 +30,6 @@ export function additions(asked: unknown, got: unknown, path = ''): string[] {
       );
   }
   return asked === undefined ? [path] : [];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function join(path: string, key: string): string {

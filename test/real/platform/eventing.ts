@@ -1,6 +1,6 @@
 import type { Client } from '../../../lib/sandbox/test/contract/client.ts';
 import { waitUntil } from '../parts/wait.ts';
-import { applyManifest, pathOf, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, pathOf, type AnyManifest } from '../../support/manifests.ts';
 import { moduleManifests } from '../parts/module-files.ts';
 
 export const systemNamespace = 'knative-eventing';

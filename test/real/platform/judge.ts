@@ -3,7 +3,7 @@ import { distinct } from '../../../lib/install/manifests/installation.ts';
 import type { Manifest } from '../../../lib/kube/model/manifest.ts';
 import type { Client, Reply } from '../../../lib/sandbox/test/contract/client.ts';
 import { additions, changes } from './defaulting.ts';
-import { applyManifest, pathOf } from '../support/manifests.ts';
+import { applyManifest, pathOf } from '../../support/manifests.ts';
 
 /** Paths that may be added to an object, by group and kind; a kind that is not named may get anything. */
 export type Expected = Readonly<Record<string, readonly string[]>>;

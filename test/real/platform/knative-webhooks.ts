@@ -1,7 +1,7 @@
 import { createClient, type Client } from '../../../lib/sandbox/test/contract/client.ts';
 import type { Cluster } from '../parts/cluster.ts';
 import { eventingEnvironment, installEventing, systemNamespace as eventingNamespace, untilServed } from './eventing.ts';
-import { applyManifest, pathOf, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, pathOf, type AnyManifest } from '../../support/manifests.ts';
 import { moduleManifests } from '../parts/module-files.ts';
 import type { PartName, ProductName } from '../parts/parts.ts';
 import { waitUntil } from '../parts/wait.ts';

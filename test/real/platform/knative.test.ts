@@ -14,7 +14,7 @@ import { startChannel } from './channel.ts';
 import { startCluster, type Cluster } from '../parts/cluster.ts';
 import { installEventing, untilServed } from './eventing.ts';
 import { startFunction, usernameOf } from '../support/function.ts';
-import { applyManifest, patchStatus, pathOf, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, patchStatus, pathOf, type AnyManifest } from '../../support/manifests.ts';
 import { moduleManifests } from '../parts/module-files.ts';
 import { startRelay, type Relay } from '../support/relay.ts';
 import { waitUntil } from '../parts/wait.ts';

@@ -23,7 +23,7 @@ import { startCluster, type Cluster } from '../parts/cluster.ts';
 import { startFunction } from '../support/function.ts';
 import { startKillingProxy, type Death } from '../support/killing-proxy.ts';
 import { installKnative } from './knative-webhooks.ts';
-import { applyManifest, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, type AnyManifest } from '../../support/manifests.ts';
 import { addNodes } from '../parts/nodes.ts';
 import { waitUntil } from '../parts/wait.ts';
 import { createNamespace, createWorkloads } from '../support/workloads.ts';

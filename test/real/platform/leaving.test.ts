@@ -15,7 +15,7 @@ import { cronJob, freeze, suspending } from '../../../functions/freeze-check/tes
 import { binaryEvent, send } from '../../support/http.ts';
 import { startCluster, type Cluster } from '../parts/cluster.ts';
 import { startFunction, type RealFunction } from '../support/function.ts';
-import { applyManifest, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, type AnyManifest } from '../../support/manifests.ts';
 import { addNodes } from '../parts/nodes.ts';
 import { waitUntil } from '../parts/wait.ts';
 

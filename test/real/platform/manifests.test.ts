@@ -13,7 +13,7 @@ import { additions, changes } from './defaulting.ts';
 import { untilServed, unconverted } from './eventing.ts';
 import { judge, type Expected } from './judge.ts';
 import { installKnative } from './knative-webhooks.ts';
-import { applyManifest, pathOf, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, pathOf, type AnyManifest } from '../../support/manifests.ts';
 import { moduleManifests } from '../parts/module-files.ts';
 import type { ProductName } from '../parts/parts.ts';
 

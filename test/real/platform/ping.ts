@@ -1,7 +1,7 @@
 import type { Client } from '../../../lib/sandbox/test/contract/client.ts';
 import type { Cluster } from '../parts/cluster.ts';
 import { eventingEnvironment, ready } from './eventing.ts';
-import { applyManifest, patchStatus, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, patchStatus, type AnyManifest } from '../../support/manifests.ts';
 import type { Running } from '../parts/processes.ts';
 
 /** Starts the program that serves all PingSources; Knative Eventing's kinds must be installed. */

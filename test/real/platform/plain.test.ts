@@ -6,7 +6,7 @@ import { createClient, type Client } from '../../../lib/sandbox/test/contract/cl
 import { kustomize } from '../../shipping/kustomize.ts';
 import { readAudit, type AuditEvent } from '../parts/audit.ts';
 import { usernameOf } from '../support/function.ts';
-import { pathOf } from '../support/manifests.ts';
+import { pathOf } from '../../support/manifests.ts';
 import { walkPlain, type Walked } from './walk.ts';
 
 const { namespace } = standardInstallation;

@@ -14,7 +14,7 @@ import { openCensus, shipped, type Census } from './census.ts';
 import { startCluster, type Cluster } from '../parts/cluster.ts';
 import { installEventing } from './eventing.ts';
 import { installRights, startFunction, type RealFunction } from '../support/function.ts';
-import { applyManifest, patchStatus } from '../support/manifests.ts';
+import { applyManifest, patchStatus } from '../../support/manifests.ts';
 import { startRelay, type Relay } from '../support/relay.ts';
 import { waitUntil } from '../parts/wait.ts';
 

@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import type { Client } from '../../../lib/sandbox/test/contract/client.ts';
 import { expectCode } from '../../../lib/sandbox/test/contract/scratch.ts';
-import { applyManifest, pathOf, type AnyManifest } from '../support/manifests.ts';
+import { applyManifest, pathOf, type AnyManifest } from '../../support/manifests.ts';
 import { waitUntil } from '../parts/wait.ts';
 
 const hog = 'hog';

@@ -10,7 +10,7 @@ import { mintPair, mountPair } from '../../tls/mint.ts';
 import { shipped } from './census.ts';
 import { startCluster, type Cluster } from '../parts/cluster.ts';
 import { installRights, startFunction, type RealFunction } from '../support/function.ts';
-import { applyManifest } from '../support/manifests.ts';
+import { applyManifest } from '../../support/manifests.ts';
 import { webhookConfigurationsOf, webhookPort } from '../support/webhook.ts';
 
 const { namespace } = standardInstallation;

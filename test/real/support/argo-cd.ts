@@ -1,5 +1,5 @@
 import type { Client } from '../../../lib/sandbox/test/contract/client.ts';
-import { applyManifest } from './manifests.ts';
+import { applyManifest } from '../../support/manifests.ts';
 import { moduleManifests } from '../parts/module-files.ts';
 import { waitUntil } from '../parts/wait.ts';
 

@@ -10,7 +10,7 @@ import { renderShared } from '../../../lib/install/manifests/shared.ts';
 import { createClient } from '../../../lib/sandbox/test/contract/client.ts';
 import { expectCode } from '../../../lib/sandbox/test/contract/scratch.ts';
 import type { Cluster } from '../parts/cluster.ts';
-import { applyManifest } from './manifests.ts';
+import { applyManifest } from '../../support/manifests.ts';
 import type { Running } from '../parts/processes.ts';
 import { kubeconfigText } from '../parts/site.ts';
 

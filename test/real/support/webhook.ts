@@ -6,7 +6,7 @@ import type { Manifest } from '../../../lib/kube/model/manifest.ts';
 import type { Client } from '../../../lib/sandbox/test/contract/client.ts';
 import { expectCode } from '../../../lib/sandbox/test/contract/scratch.ts';
 import type { Cluster } from '../parts/cluster.ts';
-import { applyManifest, pathOf } from './manifests.ts';
+import { applyManifest, pathOf } from '../../support/manifests.ts';
 
 /** One of the ports that a run keeps for webhooks. */
 export function webhookPort({ site }: Cluster, replica = 0): number {

@@ -17,7 +17,7 @@ import {
   ticking,
   type CoreDnsSyncSite,
 } from './coredns-sync-site.ts';
-import { pathOf } from '../../../../test/real/support/manifests.ts';
+import { pathOf } from '../../../../test/support/manifests.ts';
 
 /** Hosts that are valid all the time. */
 export const stable = Array.from({ length: 30 }, (_, index) => `stable-${index}.example.com`);

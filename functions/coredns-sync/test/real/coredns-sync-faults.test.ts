@@ -18,7 +18,7 @@ import {
 import { refusalOf } from './dns/parse.ts';
 import { installRights, startFunction, type RealFunction } from '../../../../test/real/support/function.ts';
 import { startKillingProxy, type Death, type KillingProxy } from '../../../../test/real/support/killing-proxy.ts';
-import { pathOf } from '../../../../test/real/support/manifests.ts';
+import { pathOf } from '../../../../test/support/manifests.ts';
 import { followRules, type Followed } from './rules-watch.ts';
 
 const patience = 1_200_000;

@@ -25,7 +25,7 @@ import {
 } from './coredns-sync-site.ts';
 import { refusalOf } from './dns/parse.ts';
 import { installRights, startFunction, type Shipped } from '../../../../test/real/support/function.ts';
-import { pathOf } from '../../../../test/real/support/manifests.ts';
+import { pathOf } from '../../../../test/support/manifests.ts';
 import { grantedTo, refusedTo, usedBy } from '../../../../test/real/support/rights.ts';
 import { followRules, type Followed } from './rules-watch.ts';
 

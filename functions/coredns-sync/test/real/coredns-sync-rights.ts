@@ -20,7 +20,7 @@ import {
   type Changing,
 } from './coredns-sync-site.ts';
 import type { RealFunction } from '../../../../test/real/support/function.ts';
-import { patchStatus, pathOf, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { patchStatus, pathOf, type AnyManifest } from '../../../../test/support/manifests.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 
 /** Every feature that asks for a right, and rules in many ConfigMaps. */

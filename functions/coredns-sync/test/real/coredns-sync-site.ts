@@ -11,7 +11,7 @@ import { ingressOf, rulesName } from '../world.ts';
 import { binaryEvent, send, type Event } from '../../../../test/support/http.ts';
 import { startCluster, type Cluster } from '../../../../test/real/parts/cluster.ts';
 import type { RealFunction, Shipped } from '../../../../test/real/support/function.ts';
-import { applyManifest, patchStatus, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, patchStatus, type AnyManifest } from '../../../../test/support/manifests.ts';
 
 export const systemConfigMaps = '/api/v1/namespaces/kube-system/configmaps';
 export const rulesPath = `${systemConfigMaps}/${rulesName}`;

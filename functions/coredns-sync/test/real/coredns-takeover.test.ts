@@ -24,7 +24,7 @@ import { outcome, toIngress } from './dns/rules.ts';
 import { openDnsSite, type CoreDns, type DnsSite } from './dns/site.ts';
 import { ingress } from './dns/world.ts';
 import { installRights, startFunction } from '../../../../test/real/support/function.ts';
-import { pathOf } from '../../../../test/real/support/manifests.ts';
+import { pathOf } from '../../../../test/support/manifests.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 
 const patience = 300_000;

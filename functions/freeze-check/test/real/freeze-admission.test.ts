@@ -24,7 +24,7 @@ import {
   type Request,
 } from './freeze-requests.ts';
 import { openFreezeSite, type FreezeSite, type Person } from './freeze-site.ts';
-import { applyManifest, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, type AnyManifest } from '../../../../test/support/manifests.ts';
 import { startReviewServer } from '../../../../test/real/support/review-server.ts';
 import { refusedTo } from '../../../../test/real/support/rights.ts';
 import { waitFor, waitUntil } from '../../../../test/real/parts/wait.ts';

@@ -16,7 +16,7 @@ import {
   workloads,
   type Request,
 } from './freeze-requests.ts';
-import type { AnyManifest } from '../../../../test/real/support/manifests.ts';
+import type { AnyManifest } from '../../../../test/support/manifests.ts';
 
 export const passes = 'passes';
 

@@ -7,7 +7,7 @@ import { readAudit } from '../../../../test/real/parts/audit.ts';
 import { workload } from './freeze-requests.ts';
 import { openFreezeSite, policies, type FreezeSite, type Person } from './freeze-site.ts';
 import type { RealFunction } from '../../../../test/real/support/function.ts';
-import { applyManifest, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, type AnyManifest } from '../../../../test/support/manifests.ts';
 import { refusedTo } from '../../../../test/real/support/rights.ts';
 import { waitFor, waitUntil } from '../../../../test/real/parts/wait.ts';
 

@@ -12,7 +12,7 @@ import { cronJob } from '../objects.ts';
 import { binaryEvent, send, startApp } from '../../../../test/support/http.ts';
 import { openFreezeSite, policies, type FreezeSite } from './freeze-site.ts';
 import { accountKubeconfig } from '../../../../test/real/support/function.ts';
-import { applyManifest, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, type AnyManifest } from '../../../../test/support/manifests.ts';
 import { waitFor, waitUntil } from '../../../../test/real/parts/wait.ts';
 
 const patience = 300_000;

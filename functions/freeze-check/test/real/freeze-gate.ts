@@ -8,7 +8,7 @@ import { startApp } from '../../../../test/support/http.ts';
 import { mintAuthority, mintPair } from '../../../../test/tls/mint.ts';
 import type { FreezeSite } from './freeze-site.ts';
 import { accountKubeconfig, readMetric } from '../../../../test/real/support/function.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { webhookConfigurationsOf, webhookPort } from '../../../../test/real/support/webhook.ts';
 
 type Settings = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { expectCode } from '../../../../lib/sandbox/test/contract/scratch.ts';
 import { referenceManifests } from '../reference.ts';
 import { openFreezeSite, policies, type FreezeSite } from './freeze-site.ts';
 import type { RealFunction } from '../../../../test/real/support/function.ts';
-import { applyManifest, pathOf } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, pathOf } from '../../../../test/support/manifests.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 
 const patience = 300_000;

@@ -3,7 +3,7 @@ import type { ChangeFreezeSpec, MaintenanceWindowSpec } from '../../policy.ts';
 import type { Call, Method } from '../../../../lib/sandbox/test/contract/client.ts';
 import { cronJob, exception, freeze, nightly } from '../objects.ts';
 import type { Person } from './freeze-site.ts';
-import type { AnyManifest } from '../../../../test/real/support/manifests.ts';
+import type { AnyManifest } from '../../../../test/support/manifests.ts';
 
 export const noon = '2026-12-25T12:00:00Z';
 export const christmas = ['2026-12-24T00:00:00Z', '2026-12-27T00:00:00Z'] as const;

@@ -7,7 +7,7 @@ import { settledAudit } from '../../../../test/real/parts/audit.ts';
 import { everything, exerciseEvents, exerciseWebhook, makeObjects } from './freeze-rights.ts';
 import { openFreezeSite, shipped, type FreezeSite } from './freeze-site.ts';
 import { installRights, type RealFunction } from '../../../../test/real/support/function.ts';
-import { applyManifest, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, type AnyManifest } from '../../../../test/support/manifests.ts';
 import { grantedTo, refusedTo, usedBy } from '../../../../test/real/support/rights.ts';
 
 const patience = 300_000;

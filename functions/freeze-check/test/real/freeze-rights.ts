@@ -7,7 +7,7 @@ import { argoPaths } from '../../../../test/real/support/argo-cd.ts';
 import { readAudit } from '../../../../test/real/parts/audit.ts';
 import { policies, type FreezeSite } from './freeze-site.ts';
 import type { RealFunction } from '../../../../test/real/support/function.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { usedBy } from '../../../../test/real/support/rights.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 

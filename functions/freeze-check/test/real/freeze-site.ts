@@ -19,7 +19,7 @@ import {
   type RealFunction,
   type Shipped,
 } from '../../../../test/real/support/function.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 import { registerWebhooks, webhookPort, webhookSettings } from '../../../../test/real/support/webhook.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '../../../../lib/sandbox/test/contract/client.ts';
 import { expectCode } from '../../../../lib/sandbox/test/contract/scratch.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { rolloutDefinition } from './rollouts.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 import { mergePatch } from '../../../../test/real/support/workloads.ts';

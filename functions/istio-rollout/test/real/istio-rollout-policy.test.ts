@@ -6,7 +6,7 @@ import { expectCode } from '../../../../lib/sandbox/test/contract/scratch.ts';
 import { startCluster, type Cluster } from '../../../../test/real/parts/cluster.ts';
 import { installationOf, installRights, usernameOf } from '../../../../test/real/support/function.ts';
 import { shipped } from './istio-rollout-site.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { rolloutDefinition } from './rollouts.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 

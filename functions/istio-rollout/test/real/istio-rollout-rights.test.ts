@@ -21,7 +21,7 @@ import {
   type RolloutSite,
 } from './istio-rollout-site.ts';
 import { proxyImage, startIstiod, type Istiod } from './istiod.ts';
-import { applyManifest, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, type AnyManifest } from '../../../../test/support/manifests.ts';
 import { grantedTo, refusedTo } from '../../../../test/real/support/rights.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 import {

@@ -29,7 +29,7 @@ import {
   type RolloutSite,
 } from './istio-rollout-site.ts';
 import { proxyImage, startIstiod, type Istiod } from './istiod.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { grantedTo, refusedTo } from '../../../../test/real/support/rights.ts';
 import { waitFor, waitUntil } from '../../../../test/real/parts/wait.ts';
 import {

@@ -7,7 +7,7 @@ import { expectCode } from '../../../../lib/sandbox/test/contract/scratch.ts';
 import type { Cluster } from '../../../../test/real/parts/cluster.ts';
 import { readMetric } from '../../../../test/real/support/function.ts';
 import { wouldInject } from './injection-oracle.ts';
-import { applyManifest, pathOf, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, pathOf, type AnyManifest } from '../../../../test/support/manifests.ts';
 import { moduleFolder } from '../../../../test/real/parts/module-files.ts';
 import type { Service } from '../../../../test/real/parts/ready.ts';
 import { waitFor, waitUntil } from '../../../../test/real/parts/wait.ts';

@@ -1,7 +1,7 @@
 import { injectorConfigMap, revisionWebhooks } from '../../sandbox/istio.ts';
 import type { Client } from '../../../../lib/sandbox/test/contract/client.ts';
 import { startInjector, type Injector } from '../injector/injector.ts';
-import { applyManifest, type AnyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest, type AnyManifest } from '../../../../test/support/manifests.ts';
 
 export interface StandInOptions {
   readonly revision: string;

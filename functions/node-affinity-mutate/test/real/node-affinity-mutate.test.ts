@@ -6,7 +6,7 @@ import { startHookServer } from '../../../../lib/sandbox/test/contract/hook-serv
 import { expectCode } from '../../../../lib/sandbox/test/contract/scratch.ts';
 import { callsOf, settledAudit, type AuditEvent } from '../../../../test/real/parts/audit.ts';
 import { installRights, usernameOf, type RealFunction } from '../../../../test/real/support/function.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { affinityOf, managed, openAffinitySite, shipped, unmanaged, type AffinitySite } from './node-affinity-site.ts';
 import { everything, exercise } from './node-affinity-rights.ts';
 import { grantedTo, usedBy } from '../../../../test/real/support/rights.ts';

@@ -3,7 +3,7 @@ import { standardInstallation } from '../../../../lib/install/manifests/installa
 import { binaryEvent, send } from '../../../../test/support/http.ts';
 import { readAudit } from '../../../../test/real/parts/audit.ts';
 import type { RealFunction } from '../../../../test/real/support/function.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { managed, type AffinitySite } from './node-affinity-site.ts';
 import { usedBy } from '../../../../test/real/support/rights.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';

@@ -11,7 +11,7 @@ import {
   type RealFunction,
   type Shipped,
 } from '../../../../test/real/support/function.ts';
-import { applyManifest } from '../../../../test/real/support/manifests.ts';
+import { applyManifest } from '../../../../test/support/manifests.ts';
 import { addNodes } from '../../../../test/real/parts/nodes.ts';
 import { waitUntil } from '../../../../test/real/parts/wait.ts';
 import {

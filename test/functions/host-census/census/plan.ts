@@ -1,40 +1,26 @@
-import { pointer, unchanged, type Plan } from '../../../../lib/kube/model/plan.ts';
-import { configMaps, type ConfigMap, type Ingress } from '../../../../lib/kube/model/resource.ts';
+import { writeConfigMap } from '../../../../lib/kube/model/config-map.ts';
+import type { Plan } from '../../../../lib/kube/model/plan.ts';
+import type { ConfigMap } from '../../../../lib/kube/model/resource.ts';
+import { isValid, namesOf, type Host } from './hosts.ts';
 
 export interface Observed {
   readonly census: ConfigMap | undefined;
   readonly hosts: readonly Host[];
 }
 
-export interface Host {
-  readonly name: string;
-  /** `namespace/ingress` that asks for it. */
-  readonly from: string;
+export interface Wanted {
+  readonly place: { readonly namespace: string; readonly name: string };
+  /** How many hosts may be listed. */
+  readonly most: number;
 }
 
-const hostname = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
-/** Writes every host once, sorted. Equal input gives byte-equal text, so a repeat plans nothing. */
-export function plan({ census, hosts }: Observed, place: { readonly namespace: string; readonly name: string }): Plan {
-  const skipped = hosts
-    .filter(({ name }) => !hostname.test(name))
-    .map(({ name, from }) => `${from}: bad host ${JSON.stringify(name)}`);
-  const names = [...new Set(hosts.map(({ name }) => name).filter((name) => hostname.test(name)))].sort();
+/** Writes every host once, sorted. Equal input gives equal text, so a repeat plans nothing. */
+export function plan({ census, hosts }: Observed, { place, most }: Wanted): Plan {
+  const names = namesOf(hosts).slice(0, most);
   const text = names.map((name) => `${name}\n`).join('');
-  const why = `${names.length} hosts`;
-  if (census === undefined) {
-    const object: ConfigMap = { metadata: place, data: { hosts: text } };
-    return { steps: [{ do: 'create', resource: configMaps, object, why }], skipped };
-  }
-  if (census.data?.['hosts'] === text) {
-    return { steps: [], skipped };
-  }
-  const operations = [unchanged(census), { op: 'add' as const, path: pointer('data'), value: { hosts: text } }];
-  return { steps: [{ do: 'patch', resource: configMaps, ...place, operations, why }], skipped };
-}
-
-/** The hosts that an Ingress asks for. */
-export function hostsOf({ metadata, spec }: Ingress): Host[] {
-  const from = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
-  return (spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [{ name: host, from }]));
+  const step = writeConfigMap(census, { ...place, data: { hosts: text } }, `${names.length} hosts`);
+  const skipped = hosts
+    .filter((host) => !isValid(host))
+    .map(({ name, from }) => `${from}: bad host ${JSON.stringify(name)}`);
+  return { steps: step === undefined ? [] : [step], skipped };
 }

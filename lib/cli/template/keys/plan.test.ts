@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
-import type { ConfigMap } from '../../kube/model/resource.ts';
-import { annotation, plan, selector } from './plan.ts';
+import type { ConfigMap } from '../../../kube/model/resource.ts';
+import { keysAnnotation, watchLabel } from '../names.ts';
+import { omissions, plan } from './plan.ts';
 
 const settings = { MAX_KEYS: 3 };
-const { matchLabels: labels = {} } = selector;
+const labels = { [watchLabel]: 'true' };
 const identity = { name: 'one', namespace: 'default', resourceVersion: '7' };
 
 describe('plan', () => {
@@ -18,7 +19,7 @@ describe('plan', () => {
 
     const after = applied({ metadata: { ...identity, labels }, data });
 
-    expect(after.metadata?.annotations).toEqual({ [annotation]: listed });
+    expect(after.metadata?.annotations).toEqual({ [keysAnnotation]: listed });
   });
 
   it('leaves alone what does not ask for it', () => {
@@ -26,11 +27,18 @@ describe('plan', () => {
   });
 
   it('takes its annotation back when it is no longer asked for, and no other', () => {
-    const annotations = { [annotation]: 'a', other: 'stays' };
+    const annotations = { [keysAnnotation]: 'a', other: 'stays' };
 
     const after = applied({ metadata: { ...identity, annotations }, data: { a: '' } });
 
     expect(after.metadata?.annotations).toEqual({ other: 'stays' });
+  });
+
+  it('names those with more keys than may be listed', () => {
+    const data = { a: '', b: '', c: '', d: '' };
+
+    expect(omissions([{ metadata: { ...identity, labels }, data }], settings)).toEqual(['ConfigMap one has 4 keys']);
+    expect(omissions([{ metadata: identity, data }], settings)).toEqual([]);
   });
 
   it('plans nothing on its own result, and never touches the data', () => {
@@ -56,7 +64,7 @@ function anyConfigMap(): fc.Arbitrary<ConfigMap> {
   return fc
     .record({
       labels: fc.constantFrom({}, labels),
-      annotations: fc.constantFrom(undefined, {}, { other: 'stays' }, { [annotation]: 'old' }),
+      annotations: fc.constantFrom(undefined, {}, { other: 'stays' }, { [keysAnnotation]: 'old' }),
       data: fc.dictionary(key, fc.string(), { noNullPrototype: true }),
     })
     .map(({ labels, annotations, data }) => ({

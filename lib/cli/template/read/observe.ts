@@ -1,8 +1,8 @@
-import type { Wake } from '../../function/triggers.ts';
-import type { Kube } from '../../kube/client.ts';
-import { configMaps, type ConfigMap } from '../../kube/model/resource.ts';
-import { formatSelector, requirements } from '../../kube/model/selector.ts';
-import { selector } from './plan.ts';
+import type { Wake } from '../../../function/triggers.ts';
+import type { Kube } from '../../../kube/client.ts';
+import { configMaps, type ConfigMap } from '../../../kube/model/resource.ts';
+import { formatSelector, requirements } from '../../../kube/model/selector.ts';
+import { selector } from '../keys/plan.ts';
 
 /** The ConfigMaps to look at: on a tick all that ask for it, else those that events named, as they are now. */
 export async function observe(kube: Kube, namespace: string, { tick, subjects }: Wake): Promise<readonly ConfigMap[]> {

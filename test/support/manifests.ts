@@ -1,7 +1,7 @@
-import { groupVersion, guessedPlural } from '../../../lib/kube/model/resource.ts';
-import type { Manifest } from '../../../lib/kube/model/manifest.ts';
-import type { Body, Client } from '../../../lib/sandbox/test/contract/client.ts';
-import { expectCode } from '../../../lib/sandbox/test/contract/scratch.ts';
+import { groupVersion, guessedPlural } from '../../lib/kube/model/resource.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
+import type { Body, Client } from '../../lib/sandbox/test/contract/client.ts';
+import { expectCode } from '../../lib/sandbox/test/contract/scratch.ts';
 
 /** What any manifest says of itself, ours or one of another product. */
 export type AnyManifest = Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'> & Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export type AnyManifest = Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'> & R
 export async function applyManifest(client: Client, manifest: AnyManifest): Promise<Body> {
   const reply = await client.call('PATCH', pathOf(manifest), {
     body: manifest,
-    query: { fieldManager: 'real-parts', force: true },
+    query: { fieldManager: 'suite', force: true },
     headers: { 'content-type': 'application/apply-patch+yaml' },
   });
   return expectCode(reply.code === 201 ? 201 : 200, reply);

@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { Failure } from './failure.ts';
+import { startingOver } from './retry.ts';
+
+/** Fails so many times, then returns the number of tries. */
+function losing(times: number, kind: 'conflict' | 'unavailable' = 'conflict'): () => Promise<number> {
+  let tries = 0;
+  return () => {
+    tries += 1;
+    return tries > times ? Promise.resolve(tries) : Promise.reject(new Failure(kind, `try ${tries}`));
+  };
+}
+
+describe('startingOver', () => {
+  it('begins again after each lost lock', async () => {
+    const lost: string[] = [];
+
+    const tries = await startingOver(losing(2), { onConflict: ({ message }) => void lost.push(message) });
+
+    expect(tries).toBe(3);
+    expect(lost).toEqual(['try 1', 'try 2']);
+  });
+
+  it('throws the last conflict when the tries or the time are used up', async () => {
+    await expect(startingOver(losing(9), { budget: { tries: 2, ms: 60_000 } })).rejects.toThrow('try 2');
+    await expect(startingOver(losing(9), { budget: { tries: 9, ms: 0 } })).rejects.toThrow('try 1');
+  });
+
+  it('throws at once what another try would not mend, and when the signal has ended', async () => {
+    await expect(startingOver(losing(1, 'unavailable'))).rejects.toThrow('try 1');
+    await expect(startingOver(losing(1), { signal: AbortSignal.abort() })).rejects.toThrow('try 1');
+  });
+});

@@ -1,0 +1,103 @@
+import { Failure } from '../../base/failure.ts';
+import { writeConfigMap, type WriteStep } from '../model/config-map.ts';
+import type { ConfigMap } from '../model/resource.ts';
+
+/**
+ * What a function remembers, as keys of a ConfigMap. `format` of equal values gives equal texts, so that a repeat writes
+ * nothing; `parse` takes whatever it finds, and what cannot be read counts as unknown.
+ *
+ * ```ts
+ * const census: Document<Census> = {
+ *   name: 'host-census-state',
+ *   schema: 1,
+ *   parse: ({ hosts }) => ({ hosts: hosts?.split('\n') ?? [] }),
+ *   format: ({ hosts }) => ({ hosts: hosts.join('\n') }),
+ * };
+ * ```
+ */
+export interface Document<T> {
+  /** The ConfigMap, in the function's own namespace. */
+  readonly name: string;
+  /** Grows when an older release could not read what this one writes. */
+  readonly schema: number;
+  readonly parse: (data: Texts) => T;
+  readonly format: (value: T) => Texts;
+  /** Keys of the data that are ours: those that `format` leaves out are removed. Default: all of them. */
+  readonly owns?: (key: string) => boolean;
+  /** Where earlier releases kept the schema, if not under the key `schema`. */
+  readonly schemaOf?: (data: Texts) => string | undefined;
+}
+
+export type Texts = Readonly<Record<string, string>>;
+
+/** A document as it was read, or as it was last written. */
+export interface Stored<T> {
+  readonly value: T;
+  readonly object: ConfigMap | undefined;
+}
+
+const schemaKey = 'schema';
+
+/**
+ * The document in a ConfigMap. One that a later release wrote is refused: it may record what nothing else records, so
+ * nothing may act as if it were empty, and nothing may overwrite it.
+ */
+export function readDocument<T>(document: Document<T>, object: ConfigMap | undefined): Stored<T> {
+  const { [schemaKey]: schema, ...data } = object?.data ?? {};
+  const found = document.schemaOf?.(object?.data ?? {}) ?? schema;
+  if (Number(found) > document.schema) {
+    throw new LaterSchema(document.name, found ?? '');
+  }
+  return { value: document.parse(data), object };
+}
+
+/** The ConfigMap was written by a release that this one does not know. */
+export class LaterSchema extends Failure {
+  constructor(name: string, schema: string) {
+    const remedy = 'install that release again, or delete the ConfigMap to start without it';
+    super('unavailable', `could not read ConfigMap ${name}: a later release wrote it (schema ${schema}); ${remedy}`);
+    this.name = 'LaterSchema';
+  }
+}
+
+export interface Revision {
+  readonly namespace: string;
+  /** Annotations to remove in the same write: commands that were carried out. */
+  readonly obsoleteAnnotations?: readonly string[];
+}
+
+/** The write that turns what is stored into the next value, or `undefined` if nothing differs. */
+export function documentStep<T>(
+  document: Document<T>,
+  { object }: Stored<T>,
+  next: T,
+  { namespace, obsoleteAnnotations = [] }: Revision,
+): WriteStep | undefined {
+  const data = dataOf(document, next);
+  const obsolete = obsoleteKeys(document, object, data);
+  return writeConfigMap(object, { namespace, name: document.name, data, obsolete, obsoleteAnnotations }, 'state');
+}
+
+/** What is stored after that write, without reading it again. Without metadata, as after a dry run, nothing was written. */
+export function storedAfter<T>(
+  document: Document<T>,
+  { object }: Stored<T>,
+  next: T,
+  metadata: ConfigMap['metadata'],
+): Stored<T> {
+  if (metadata === undefined) {
+    return { value: next, object };
+  }
+  const data = dataOf(document, next);
+  const obsolete = new Set(obsoleteKeys(document, object, data));
+  const kept = Object.entries(object?.data ?? {}).filter(([key]) => !obsolete.has(key));
+  return { value: next, object: { ...object, metadata, data: { ...Object.fromEntries(kept), ...data } } };
+}
+
+function dataOf<T>({ schema, format }: Document<T>, value: T): Texts {
+  return { [schemaKey]: String(schema), ...format(value) };
+}
+
+function obsoleteKeys<T>({ owns = () => true }: Document<T>, object: ConfigMap | undefined, data: Texts): string[] {
+  return Object.keys(object?.data ?? {}).filter((key) => owns(key) && !Object.hasOwn(data, key));
+}

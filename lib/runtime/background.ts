@@ -1,0 +1,77 @@
+import { asFailure } from '../base/failure.ts';
+import { withinTime } from '../base/time-limit.ts';
+import type { Context, Later } from '../function/definition.ts';
+import type { Coalescer } from '../work/coalesce.ts';
+import { createTimetable } from '../work/later.ts';
+import { repeat } from '../work/loop.ts';
+import { logFailure, type Runner, type RunnerOptions } from './runner.ts';
+
+/** Work that no request waits for: loops, what was put off, and measuring. Failures are counted and logged, never thrown. */
+export interface Background<C> {
+  readonly later: (runner: Runner<C>, ...work: Parameters<Later<C>>) => void;
+  readonly startLoops: (runner: Runner<C>, stopped: AbortSignal) => void;
+  readonly measure: (runner: Runner<C>) => Promise<void>;
+  /** Resolves once no loop runs any more. */
+  readonly ended: () => Promise<unknown>;
+  /** Does what was meant for later. */
+  readonly drain: () => Promise<void>;
+}
+
+/** Less than a scrape may take. */
+const measureMs = 5_000;
+
+export function createBackground<C>(
+  { definition, config, settings, metrics, log, now }: Omit<RunnerOptions<C>, 'later'>,
+  coalescer: Pick<Coalescer, 'submit'>,
+): Background<C> {
+  const { name, loops = [] } = definition;
+  const limitMs = settings.TIMEOUT_SECONDS * 1000;
+  const repeating: Promise<void>[] = [];
+  const timetable = createTimetable({
+    now,
+    run: (key, work) => coalescer.submit(`later ${key}`, undefined, work),
+    onError: (key, error) => report('later', key, error),
+  });
+
+  function report(work: 'later' | 'loop' | 'measure', key: string, error: unknown): void {
+    metrics.backgroundFailures.inc({ function: name, work });
+    logFailure(log, asFailure(error), { work, key });
+  }
+
+  /** Loops and late work have a context and a time limit of their own; loops also end with the process. */
+  function limited(
+    runner: Runner<C>,
+    work: (context: Context<C>) => Promise<void>,
+    ...stopped: AbortSignal[]
+  ): Promise<void> {
+    const signal = AbortSignal.any([AbortSignal.timeout(limitMs), ...stopped]);
+    return withinTime(work(runner.context(signal)), 2 * limitMs, 'the work ignored its time limit');
+  }
+
+  return {
+    later: (runner, key, at, work) => timetable.later(key, at, () => limited(runner, work)),
+    startLoops: (runner, stopped) => {
+      for (const loop of loops.filter(({ role }) => isRole(settings.ROLE, role))) {
+        const repetition = repeat({
+          everyMs: loop.everyMs(config),
+          signal: stopped,
+          run: () => limited(runner, loop.run, stopped),
+          onError: (error) => report('loop', loop.name, error),
+        });
+        repeating.push(repetition);
+      }
+    },
+    measure: async (runner) => {
+      if (definition.measure !== undefined && settings.ROLE !== 'admission') {
+        const measuring = definition.measure(runner.context(AbortSignal.timeout(measureMs)));
+        await measuring.catch((error: unknown) => report('measure', name, error));
+      }
+    },
+    ended: () => Promise.all(repeating),
+    drain: timetable.drain,
+  };
+}
+
+function isRole(own: string, wanted: string): boolean {
+  return own === 'all' || wanted === 'all' || own === wanted;
+}

@@ -1,0 +1,158 @@
+import type { Definition } from '../../lib/function/definition.ts';
+import { partName } from '../../lib/function/names.ts';
+import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import { renderShared } from '../../lib/install/manifests/shared.ts';
+import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
+import type { Call } from '../../lib/kube/client.ts';
+import { apiVersion, type Resource } from '../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
+import { pathOf } from '../../lib/kube/path.ts';
+import type { Running } from '../../lib/runtime/main.ts';
+import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
+import { createClient, type Client } from '../../lib/sandbox/test/contract/client.ts';
+import { openBackend, type Backend } from './backend.ts';
+import { binaryEvent, send, startApp } from './http.ts';
+import { applyManifest, type AnyManifest } from './manifests.ts';
+
+/**
+ * A cluster for one suite: the sandbox, or a real API server where `npm run test:real` runs the suite. A suite that is
+ * written against it runs on both.
+ */
+export interface World {
+  readonly backend: Backend['name'];
+  /** The API as administrator, over plain HTTPS. */
+  readonly client: Client;
+  /** Makes the cluster hold this object, as `kubectl apply --server-side` does. */
+  readonly apply: <T extends KubeObject>(resource: Resource<T>, object: T) => Promise<T>;
+  readonly get: <T extends KubeObject>(resource: Resource<T>, place: Place) => Promise<T | undefined>;
+  readonly remove: (resource: Resource, place: Place) => Promise<void>;
+  /** Starts the events half of a function under its shipped account, with exactly the rights that it ships with. */
+  readonly start: (definition: Definition, options?: StartOptions) => Promise<Replica>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Place {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+export interface StartOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly now?: () => Date;
+}
+
+/** One process of a function. */
+export interface Replica {
+  readonly app: Running;
+  /** Every call that it made to the API server so far. */
+  readonly calls: readonly Call[];
+  /** Sends a tick and returns the status of the answer. */
+  readonly tick: () => Promise<number>;
+  /** Sends an event about an object and returns the status of the answer. */
+  readonly event: (change: 'add' | 'update' | 'delete', resource: Resource, place: Place) => Promise<number>;
+  /** What a route answers, parsed. */
+  readonly read: (path: string) => Promise<unknown>;
+}
+
+export const { namespace: ownNamespace } = standardInstallation;
+
+export async function openWorld(): Promise<World> {
+  const backend = await openBackend();
+  const client = createClient(backend.access);
+  const opened: Running[] = [];
+  await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ownNamespace } });
+
+  async function start(definition: Definition, { environment = {}, now }: StartOptions = {}): Promise<Replica> {
+    await installRights(client, definition, environment);
+    const calls: Call[] = [];
+    const app = await startApp(definition, {
+      access: await accountAccess(backend, client, partName(definition.name, 'events')),
+      environment: {
+        ...renderFunction(definition).placeholders,
+        ROLE: 'events',
+        POD_NAMESPACE: ownNamespace,
+        ...environment,
+      },
+      observe: (call) => calls.push(call),
+      ...(now === undefined ? {} : { now }),
+    });
+    opened.push(app);
+    return replicaAt(app, calls);
+  }
+
+  return {
+    backend: backend.name,
+    client,
+    start,
+    apply: (resource, object) => applyAt(client, resource, object),
+    get: (resource, place) => getAt(client, resource, place),
+    remove: async (resource, place) => {
+      await client.call('DELETE', pathOf(resource, place));
+    },
+    close: async () => {
+      await Promise.all(opened.map((app) => app.close()));
+      client.close();
+      await backend.close();
+    },
+  };
+}
+
+function replicaAt(app: Running, calls: readonly Call[]): Replica {
+  async function post(event: Parameters<typeof binaryEvent>[0]): Promise<number> {
+    return (await send(app.url, binaryEvent(event))).status;
+  }
+  return {
+    app,
+    calls,
+    tick: () => post({ type: 'dev.knative.sources.ping' }),
+    event: (change, resource, place) =>
+      post({
+        type: `dev.knative.apiserver.ref.${change}`,
+        apiVersion: apiVersion(resource),
+        kind: resource.kind,
+        ...place,
+      }),
+    read: async (path) => JSON.parse((await send(app.url, { method: 'GET', path })).body) as unknown,
+  };
+}
+
+const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
+
+async function installRights(
+  client: Client,
+  definition: Definition,
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { manifests } = renderFunction(definition, standardInstallation, { environment });
+  for (const manifest of [...manifests, ...renderShared([definition])].filter(({ kind }) => rights.has(kind))) {
+    await applyManifest(client, manifest);
+  }
+}
+
+async function accountAccess({ access }: Backend, client: Client, account: string): Promise<Access> {
+  const path = `/api/v1/namespaces/${ownNamespace}/serviceaccounts/${account}/token`;
+  const { body } = await client.call('POST', path, { body: { spec: {} } });
+  const { token } = body.status as { readonly token: string };
+  return kubeconfigAccess(JSON.stringify(kubeconfigFor({ server: access.url, ca: access.ca, token })));
+}
+
+async function applyAt<T extends KubeObject>(client: Client, resource: Resource<T>, object: T): Promise<T> {
+  const { name = '', ...metadata } = object.metadata ?? {};
+  const manifest = {
+    ...object,
+    apiVersion: apiVersion(resource),
+    kind: resource.kind,
+    metadata: { name, ...metadata },
+  };
+  return (await applyManifest(client, manifest as AnyManifest)) as T;
+}
+
+async function getAt<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  place: Place,
+): Promise<T | undefined> {
+  const { code, body } = await client.call('GET', pathOf(resource, place));
+  return code === 404 ? undefined : (body as T);
+}
