@@ -125,6 +125,7 @@ export default defineConfig(
       'lib/programs/**/*.ts',
       'lib/cli/**/*.ts',
       'test/**/*.ts',
+      'lib/sandbox/test/**/*.ts',
       'deploy/select.ts',
       'deploy/try/image.ts',
     ],

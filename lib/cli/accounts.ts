@@ -9,7 +9,7 @@ import { reportingMissingRights } from '../kube/missing-right.ts';
 import type { Manifest } from '../kube/model/manifest.ts';
 import { groupVersion, namespaces } from '../kube/model/resource.ts';
 import type { Transport } from '../kube/transport.ts';
-import { kubeconfigFor } from '../sandbox/requests/kubeconfig.ts';
+import { kubeconfigFor } from '../sandbox/http/kubeconfig.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
 /** A function with the settings that it runs with, and where. */

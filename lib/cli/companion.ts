@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
-import type { InternalApi } from '../sandbox/internal.ts';
-import type { Certificates } from '../sandbox/requests/certificates.ts';
+import type { InternalApi } from '../sandbox/model/internal.ts';
+import type { Certificates } from '../sandbox/http/certificates.ts';
 import { exists, type Found } from './functions.ts';
 
 export interface CompanionOptions {

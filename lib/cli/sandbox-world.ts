@@ -12,7 +12,7 @@ import {
 } from '../kube/model/resource.ts';
 import type { KubeObject } from '../kube/model/wire.ts';
 import { pause } from '../base/pause.ts';
-import type { InternalApi } from '../sandbox/internal.ts';
+import type { InternalApi } from '../sandbox/model/internal.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Found } from './functions.ts';
 import { samplesOf } from './samples.ts';

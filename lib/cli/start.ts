@@ -8,7 +8,7 @@ import { readOnly } from '../kube/read-only.ts';
 import { createTransport, type Transport } from '../kube/transport.ts';
 import { createLog } from '../base/log.ts';
 import { serve, type Running } from '../runtime/main.ts';
-import { createCertificates } from '../sandbox/requests/certificates.ts';
+import { createCertificates } from '../sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import { startSource } from '../source/source.ts';
 import type { Subscription } from '../source/branch.ts';

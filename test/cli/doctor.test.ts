@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { tableOf, type Finding } from '../../lib/runtime/doctor/finding.ts';
 import { deployments, namespaces, type Deployment } from '../../lib/kube/model/resource.ts';
-import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
+import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { runNode } from './command.ts';
 

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Definition } from '../../lib/function/definition.ts';
-import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
+import { createCertificates } from '../../lib/sandbox/http/certificates.ts';
 import { noCluster, send, startApp, type Sent } from '../support/http.ts';
 import { admissionsOf, environmentOf, functionsUnderTest } from './functions.ts';
 

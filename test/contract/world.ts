@@ -12,7 +12,7 @@ import { deployments, groupVersion, type Deployment } from '../../lib/kube/model
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { createTransport, type Transport } from '../../lib/kube/transport.ts';
 import { serve, type Running } from '../../lib/runtime/main.ts';
-import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
+import { createCertificates } from '../../lib/sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { startSource } from '../../lib/source/source.ts';
 import { until } from '../../lib/source/testing/until.ts';

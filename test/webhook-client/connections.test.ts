@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createCertificates, type Certificates } from '../../lib/sandbox/requests/certificates.ts';
+import { createCertificates, type Certificates } from '../../lib/sandbox/http/certificates.ts';
 import { until } from '../../lib/source/testing/until.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '../../lib/webhook-client/call.ts';
 import { createEndpoint } from '../../lib/webhook-client/endpoint.ts';

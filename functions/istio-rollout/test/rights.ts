@@ -12,7 +12,7 @@ import {
   type ReplicationController,
 } from '../../../lib/kube/model/resource.ts';
 import type { KubeObject, OwnerReference } from '../../../lib/kube/model/wire.ts';
-import type { KindRef } from '../../../lib/sandbox/internal.ts';
+import type { KindRef } from '../../../lib/sandbox/model/internal.ts';
 import type { Scenario, Stage } from '../../../test/contract/rights/stage.ts';
 import { injectorConfigMap } from '../sandbox/istio.ts';
 import { controllerRevisions, rollouts, type Rollout } from '../scan/kinds.ts';

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import type { Caller } from '../internal.ts';
+import type { Caller } from '../model/internal.ts';
 
 /** The audience of tokens that are meant for the API itself, and their issuer. */
 export const apiAudience = 'https://kubernetes.default.svc.cluster.local';

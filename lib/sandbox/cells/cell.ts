@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { humanDuration } from '../read/age.ts';
+import { humanDuration } from './age.ts';
 import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
 import { at, stringAt } from '../schema/value.ts';
 

@@ -8,22 +8,18 @@ export const defaultRules: Readonly<Record<string, Rule>> = {
   'core.v1.Pod': pod,
   'core.v1.PodSpec': podSpec,
   'core.v1.Container': imagePullPolicy,
-  'core.v1.EphemeralContainer': imagePullPolicy,
   'core.v1.Volume': volume,
   'core.v1.Service': service,
   'core.v1.ServicePort': servicePort,
   'core.v1.Secret': secret,
   'core.v1.Namespace': namespace,
   'core.v1.NodeStatus': ({ capacity, allocatable = capacity }) => (allocatable === undefined ? {} : { allocatable }),
-  'core.v1.LimitRangeItem': limitRangeItem,
-  'core.v1.ReplicationController': replicationController,
   'apps.v1.DeploymentStrategy': rolling,
   'apps.v1.StatefulSetUpdateStrategy': rolling,
   'apps.v1.DaemonSetUpdateStrategy': rolling,
   'batch.v1.Job': job,
   'networking.v1.NetworkPolicySpec': networkPolicy,
   'rbac.v1.Subject': subject,
-  'autoscaling.v2.HorizontalPodAutoscalerSpec': autoscaler,
   'apiextensions.v1.CustomResourceDefinition': definition,
   'apiextensions.v1.CustomResourceDefinitionNames': definitionNames,
 };
@@ -127,25 +123,6 @@ function namespace({ metadata }: Json): Json {
   return { metadata: { ...(isObject(metadata) ? metadata : {}), labels } };
 }
 
-function limitRangeItem({ type, max, default: limit, defaultRequest }: Json): Json {
-  if (type !== 'Container' || !isObject(max)) {
-    return {};
-  }
-  const limits = { ...max, ...(isObject(limit) ? limit : {}) };
-  return { default: limits, defaultRequest: { ...limits, ...(isObject(defaultRequest) ? defaultRequest : {}) } };
-}
-
-function replicationController({ metadata, spec }: Json): Json {
-  const labels = at(spec, 'template', 'metadata', 'labels');
-  if (!isObject(labels)) {
-    return {};
-  }
-  return {
-    metadata: { labels, ...(isObject(metadata) ? metadata : {}) },
-    spec: { selector: labels, ...(isObject(spec) ? spec : {}) },
-  };
-}
-
 /** The settings of a rolling update are there exactly when updates roll. */
 function rolling({ type = 'RollingUpdate', rollingUpdate = {} }: Json): Json {
   return type === 'RollingUpdate' ? { rollingUpdate } : {};
@@ -175,30 +152,6 @@ function networkPolicy({ egress, policyTypes }: Json): Json {
 function subject({ kind, apiGroup }: Json): Json {
   const isPerson = kind === 'User' || kind === 'Group';
   return apiGroup === undefined && isPerson ? { apiGroup: 'rbac.authorization.k8s.io' } : {};
-}
-
-function autoscaler({ metrics, behavior }: Json): Json {
-  const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } };
-  return {
-    ...(metrics === undefined ? { metrics: [cpu] } : {}),
-    ...(isObject(behavior) ? { behavior: scaling(behavior) } : {}),
-  };
-}
-
-function scaling({ scaleUp, scaleDown }: Json): Json {
-  const up = {
-    stabilizationWindowSeconds: 0,
-    selectPolicy: 'Max',
-    policies: [
-      { type: 'Pods', value: 4, periodSeconds: 15 },
-      { type: 'Percent', value: 100, periodSeconds: 15 },
-    ],
-  };
-  const down = { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] };
-  return {
-    scaleUp: { ...up, ...(isObject(scaleUp) ? scaleUp : {}) },
-    scaleDown: { ...down, ...(isObject(scaleDown) ? scaleDown : {}) },
-  };
 }
 
 /** Until its names are accepted. */

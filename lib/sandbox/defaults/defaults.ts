@@ -1,7 +1,6 @@
 import { defaultRules } from './default-rules.ts';
 import { defaultValues } from './default-values.ts';
-import { fieldSchema, itemSchema } from '../patch/item-step.ts';
-import type { Schema } from '../schema/schema.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
 import { isList, isObject, type Json } from '../schema/value.ts';
 
 /** A built-in object with the values that the API server fills in. What needs none comes back as the same object. */

@@ -1,7 +1,6 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { fieldSchema, itemSchema } from '../patch/item-step.ts';
-import { normalize } from '../write/normalize.ts';
-import type { Schema } from '../schema/schema.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import { normalize } from '../schema/normalize.ts';
 import { isList, isObject, type Json } from '../schema/value.ts';
 
 /** A custom object as it is stored: without undeclared fields, with defaults. */

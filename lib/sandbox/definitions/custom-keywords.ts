@@ -1,8 +1,8 @@
-import { compilePattern } from './pattern.ts';
+import { compilePattern } from '../schema/pattern.ts';
 import type { Spot } from './custom-validate.ts';
 import { itemStep } from '../patch/item-step.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { Cause } from '../status.ts';
+import type { Cause } from '../model/status.ts';
 import { isEqual, isList, isObject, type Json, listAt } from '../schema/value.ts';
 
 /** What the keywords beside `type` say about a value of the right type. */

@@ -1,5 +1,5 @@
 import { customSchema } from './custom-schema.ts';
-import type { Column, Kind, ScalePaths, Subresource } from '../kinds.ts';
+import type { Column, Kind, ScalePaths, Subresource } from '../model/kinds.ts';
 import type { Schema } from '../schema/schema.ts';
 import { at, isObject, listAt, objectAt, stringAt } from '../schema/value.ts';
 

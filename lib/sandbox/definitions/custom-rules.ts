@@ -1,10 +1,9 @@
 import { Optional } from '@marcbachmann/cel-js';
-import { celValue } from './cel-types.ts';
+import { celValue } from '../cel/cel-types.ts';
 import { typeOf } from './custom-keywords.ts';
 import { below, itemSpot, type Spot } from './custom-validate.ts';
-import { fieldSchema, itemSchema } from '../patch/item-step.ts';
-import type { Schema, ValidationRule } from '../schema/schema.ts';
-import type { Cause } from '../status.ts';
+import { fieldSchema, itemSchema, type Schema, type ValidationRule } from '../schema/schema.ts';
+import type { Cause } from '../model/status.ts';
 import { isEqual, isList, isObject } from '../schema/value.ts';
 
 /** What the CEL rules of a custom kind say about an object that fits its schema. */

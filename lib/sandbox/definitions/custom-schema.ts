@@ -1,4 +1,4 @@
-import { compileExpression, type Expression, type Variables } from './cel.ts';
+import { compileExpression, type Expression, type Variables } from '../cel/cel.ts';
 import {
   freeform,
   type Constraints,

@@ -1,7 +1,7 @@
 import { cause, checkKeywords, typeOf } from './custom-keywords.ts';
-import { fieldSchema, itemSchema, itemStep } from '../patch/item-step.ts';
-import type { Schema } from '../schema/schema.ts';
-import type { Cause } from '../status.ts';
+import { itemStep } from '../patch/item-step.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import type { Cause } from '../model/status.ts';
 import { isEqual, isList, isObject } from '../schema/value.ts';
 
 /** Where the check stands. */

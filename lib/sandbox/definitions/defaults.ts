@@ -1,9 +1,8 @@
 import { complete } from './custom-complete.ts';
 import { validateSchema } from './custom-validate.ts';
-import { itemSchema } from '../patch/item-step.ts';
-import type { Schema } from '../schema/schema.ts';
+import { itemSchema, type Schema } from '../schema/schema.ts';
 import { isEqual, isList, isObject } from '../schema/value.ts';
-import type { Report } from '../validation/report.ts';
+import type { Report } from '../checks/report.ts';
 
 /** Checks that defaults fit the schema that declares them. */
 export function checkDefaults(report: Report, schema: Schema, path: string): void {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/model/wire.ts';
 import { withDefaults } from '../defaults/defaults.ts';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable } from '../schema/tables.ts';
-import { invalid } from '../status.ts';
+import { invalid } from '../model/status.ts';
 import { validate } from '../validation/validation.ts';
 import type { Json } from '../schema/value.ts';
 import { definitionStatus } from './conditions.ts';

@@ -1,8 +1,8 @@
 import { customSchema } from './custom-schema.ts';
 import { freeform, type Schema } from '../schema/schema.ts';
-import { checkName, checkOneOf, checkRequiredName, field, isMissing, type Place } from '../validation/fields.ts';
-import { label1035, subdomain } from '../validation/names.ts';
-import type { Report } from '../validation/report.ts';
+import { checkName, checkOneOf, checkRequiredName, field, isMissing, type Place } from '../checks/fields.ts';
+import { label1035, subdomain } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 import { at, isEqual, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
 import { checkDefaults } from './defaults.ts';
 import { checkSharing } from './lists.ts';

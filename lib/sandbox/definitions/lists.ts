@@ -1,6 +1,6 @@
 import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
-import { checkOneOf, type Place } from '../validation/fields.ts';
-import type { Report } from '../validation/report.ts';
+import { checkOneOf, type Place } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
 import { innerSchemas } from './structural.ts';
 
 const listType = 'x-kubernetes-list-type';

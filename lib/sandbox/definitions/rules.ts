@@ -1,9 +1,9 @@
-import { type Compiled, compileExpression } from './cel.ts';
+import { type Compiled, compileExpression } from '../cel/cel.ts';
 import { ruleVariables } from './custom-schema.ts';
 import type { Schema } from '../schema/schema.ts';
 import { at, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
-import { checkOneOf } from '../validation/fields.ts';
-import type { Report } from '../validation/report.ts';
+import { checkOneOf } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 

@@ -1,7 +1,7 @@
 import { isList, isObject, type Json, listAt, objectAt } from '../schema/value.ts';
-import { checkOneOf, isMissing, type Place } from '../validation/fields.ts';
-import type { Report } from '../validation/report.ts';
-import { compilePattern } from './pattern.ts';
+import { checkOneOf, isMissing, type Place } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
+import { compilePattern } from '../schema/pattern.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 /** Keywords that say something about the structure, and so must not stand inside of `allOf`, `anyOf`, `oneOf` and `not`. */

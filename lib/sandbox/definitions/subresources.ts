@@ -1,6 +1,6 @@
 import { at, isObject, listAt } from '../schema/value.ts';
-import { isMissing, type Place } from '../validation/fields.ts';
-import type { Report } from '../validation/report.ts';
+import { isMissing, type Place } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];

@@ -1,11 +1,10 @@
-import type { Kind, Kinds } from '../kinds.ts';
+import type { Kind, Kinds } from '../model/kinds.ts';
 import type { SchemaNode } from '../schema/tables.ts';
 import { isList, isObject } from '../schema/value.ts';
 
 export type Definitions = Readonly<Record<string, SchemaNode>>;
 
 const schemaPrefix = '#/components/schemas/';
-const definitionPrefix = '#/definitions/';
 
 /** The index of OpenAPI v3: one document for each group and version. */
 export function openApiIndex(kinds: Kinds): object {
@@ -28,17 +27,6 @@ export function openApiV3(kinds: Kinds, definitions: Definitions, name: string):
     info: { title: 'Kubernetes', version: 'v1.36.3' },
     paths: pathsOf(served, (kind) => ({ $ref: `${schemaPrefix}${definitionOf(kind)}` })),
     components: { schemas: schemasOf(served, definitions, schemaPrefix) },
-  };
-}
-
-/** The OpenAPI v2 document of everything. */
-export function openApiV2(kinds: Kinds, definitions: Definitions): object {
-  const served = kinds.all();
-  return {
-    swagger: '2.0',
-    info: { title: 'Kubernetes', version: 'v1.36.3' },
-    paths: pathsOf(served, (kind) => ({ $ref: `${definitionPrefix}${definitionOf(kind)}` })),
-    definitions: schemasOf(served, definitions, definitionPrefix),
   };
 }
 

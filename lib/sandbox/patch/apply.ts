@@ -31,9 +31,9 @@ import {
   type Writer,
 } from './managed-fields.ts';
 import { mergeApplied, removeFields, withDeclaredParents } from './merge.ts';
-import { normalize } from '../write/normalize.ts';
+import { normalize } from '../schema/normalize.ts';
 import type { Schema } from '../schema/schema.ts';
-import { ApiError, badRequest } from '../status.ts';
+import { ApiError, badRequest } from '../model/status.ts';
 import { typeProblems } from './typed-patch.ts';
 import { isEqual, isList, isObject, stringAt } from '../schema/value.ts';
 

@@ -1,6 +1,6 @@
 import { collectFields, fieldStep, type FieldSet, type FieldSetBuilder } from './field-set.ts';
-import { fieldSchema, formOf, itemSchema, itemsByStep } from './item-step.ts';
-import type { Schema } from '../schema/schema.ts';
+import { formOf, itemsByStep } from './item-step.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
 import { isEqual, isList, isObject, type Json } from '../schema/value.ts';
 
 /** Which fields a write touched. */

@@ -1,5 +1,5 @@
 import { keyStep, valueStep } from './field-set.ts';
-import { freeform, type Schema } from '../schema/schema.ts';
+import { itemSchema, type Schema } from '../schema/schema.ts';
 import { isList, isObject } from '../schema/value.ts';
 
 /** Whether two writers can share the value, and how it is walked: by fields, by items, or not at all. */
@@ -13,15 +13,6 @@ export function formOf(schema: Schema, value: unknown): Form {
     return schema.shape === 'list' ? 'items' : 'leaf';
   }
   return isObject(value) && schema.shape !== 'list' && schema.shape !== 'scalar' ? 'fields' : 'leaf';
-}
-
-/** The schema of a field, declared or not. */
-export function fieldSchema(schema: Schema, name: string): Schema {
-  return schema.properties.get(name) ?? schema.values ?? freeform;
-}
-
-export function itemSchema(schema: Schema): Schema {
-  return schema.items ?? freeform;
 }
 
 /** The step that leads to an item of a shared list, or why there is none. */

@@ -1,6 +1,6 @@
 import { emptySet, fieldStep, isEmpty, type FieldSet } from './field-set.ts';
-import { fieldSchema, formOf, itemSchema, itemStep } from './item-step.ts';
-import { freeform, type Schema } from '../schema/schema.ts';
+import { formOf, itemStep } from './item-step.ts';
+import { fieldSchema, itemSchema, freeform, type Schema } from '../schema/schema.ts';
 import { isList, isObject, type Json } from '../schema/value.ts';
 
 /** The live value with the applied one laid over it: shared containers are merged, everything else is replaced. */

@@ -1,9 +1,8 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { mediaType, parseYaml } from '../requests/body.ts';
-import type { Body } from '../requests/decode.ts';
+import { mediaType, parseYaml, type Body } from '../http/body.ts';
 import { applyJsonPatch, JsonPatchProblem } from './json-patch.ts';
-import type { Kind } from '../kinds.ts';
-import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
+import type { Kind } from '../model/kinds.ts';
+import { ApiError, badRequest, unsupportedMediaType } from '../model/status.ts';
 import { strategicMerge } from './strategic.ts';
 import { isList, isObject, type Json } from '../schema/value.ts';
 

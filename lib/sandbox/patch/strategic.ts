@@ -1,7 +1,6 @@
-import { fieldSchema, itemSchema } from './item-step.ts';
-import type { Schema } from '../schema/schema.ts';
-import { ApiError, badRequest } from '../status.ts';
-import { printGo } from '../requests/strict-decode.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import { ApiError, badRequest } from '../model/status.ts';
+import { printGo } from '../schema/go-types.ts';
 import { isEqual, isList, isObject, type Json } from '../schema/value.ts';
 
 const directive = '$patch';

@@ -1,7 +1,7 @@
-import type { Kind } from '../kinds.ts';
-import { type ListQuery, selects } from '../requests/list-options.ts';
+import type { Kind } from '../model/kinds.ts';
+import { type ListQuery, selects } from './list-options.ts';
 import type { Range, Shelf } from '../store/shelf.ts';
-import { badRequest, expired, tooLargeResourceVersion } from '../status.ts';
+import { badRequest, expired, tooLargeResourceVersion } from '../model/status.ts';
 import type { Store } from '../store/store.ts';
 import { keyOf, type Stored } from '../store/stored.ts';
 import { isObject } from '../schema/value.ts';

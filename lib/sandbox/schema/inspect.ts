@@ -1,6 +1,5 @@
-import { DecodeError, mismatch, place, scalarComplaint, structName, typeName } from '../requests/go-types.ts';
-import { fieldSchema, itemSchema } from '../patch/item-step.ts';
-import type { Schema } from './schema.ts';
+import { DecodeError, mismatch, place, scalarComplaint, structName, typeName } from './go-types.ts';
+import { fieldSchema, itemSchema, type Schema } from './schema.ts';
 import { isList, isObject, type Json } from './value.ts';
 
 interface Inspection {

@@ -212,3 +212,12 @@ function patchOf(node: SchemaNode): PatchRule | undefined {
     ...(mergeKey === undefined ? {} : { mergeKey }),
   };
 }
+
+/** The schema of a field, declared or not. */
+export function fieldSchema(schema: Schema, name: string): Schema {
+  return schema.properties.get(name) ?? schema.values ?? freeform;
+}
+
+export function itemSchema(schema: Schema): Schema {
+  return schema.items ?? freeform;
+}

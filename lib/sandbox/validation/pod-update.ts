@@ -1,5 +1,5 @@
 import { at, isEqual, isObject, type Json, listAt, objectAt } from '../schema/value.ts';
-import type { Report } from './report.ts';
+import type { Report } from '../checks/report.ts';
 
 const detail =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';

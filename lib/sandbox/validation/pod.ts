@@ -9,10 +9,10 @@ import {
   field,
   isMissing,
   type Place,
-} from './fields.ts';
+} from '../checks/fields.ts';
 import { checkAnnotations } from './metadata.ts';
-import { label, qualifiedName, subdomain } from './names.ts';
-import type { Report } from './report.ts';
+import { label, qualifiedName, subdomain } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const nodeOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'];

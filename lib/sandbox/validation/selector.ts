@@ -1,7 +1,7 @@
 import { isObject, listAt, objectAt } from '../schema/value.ts';
-import { checkLabels, checkName, field, type Place } from './fields.ts';
-import { qualifiedName } from './names.ts';
-import type { Report } from './report.ts';
+import { checkLabels, checkName, field, type Place } from '../checks/fields.ts';
+import { qualifiedName } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 

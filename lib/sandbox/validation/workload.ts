@@ -1,8 +1,8 @@
 import { matchesLabelSelector } from '../../kube/model/selector.ts';
 import { at, isEqual, isObject, type Json, objectAt } from '../schema/value.ts';
-import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing, type Place } from './fields.ts';
+import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing, type Place } from '../checks/fields.ts';
 import { checkPodSpec, checkPodTemplate } from './pod.ts';
-import type { Report } from './report.ts';
+import type { Report } from '../checks/report.ts';
 import { checkSelector, isEmptySelector } from './selector.ts';
 
 const policyKinds = ['Recreate', 'RollingUpdate'];

@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Kind } from '../kinds.ts';
-import { resourceName } from './strategy.ts';
+import { type Kind, resourceName } from '../model/kinds.ts';
 import { isObject, type Json, listAt, objectAt, stringAt } from '../schema/value.ts';
 
 const firstNodePort = 30_000;

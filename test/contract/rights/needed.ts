@@ -6,7 +6,7 @@ import { accountWith } from '../../../lib/install/manifests/rights.ts';
 import type { Manifest } from '../../../lib/kube/model/manifest.ts';
 import { groupVersion } from '../../../lib/kube/model/resource.ts';
 import { createAuthorizer, type ResourceAccess } from '../../../lib/sandbox/access/rbac.ts';
-import type { KindRef } from '../../../lib/sandbox/internal.ts';
+import type { KindRef } from '../../../lib/sandbox/model/internal.ts';
 
 const { namespace: own } = standardInstallation;
 
