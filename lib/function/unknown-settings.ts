@@ -1,3 +1,4 @@
+import { nearestWord } from '../base/suggest.ts';
 import { variablesFor, type Environment } from './config.ts';
 import type { Definition } from './definition.ts';
 
@@ -84,29 +85,8 @@ function adviceFor(key: string, { definition, settings, known }: Surroundings): 
   if (known.process.includes(key)) {
     return `set ${key}: it is for the whole process`;
   }
-  const nearest = nearestTo(key, settings);
+  const nearest = nearestWord(key, settings);
   return nearest === undefined
     ? `remove it: functions/${definition.name}/README.md lists the settings`
     : `set ${variablesFor(nearest, definition.name)[0] ?? nearest} if that was meant, or remove it`;
-}
-
-/** The setting that differs in the fewest letters, if it differs in few. */
-function nearestTo(key: string, settings: readonly string[]): string | undefined {
-  const ranked = settings.map((name) => ({ name, distance: distanceBetween(key, name) }));
-  const [nearest] = ranked.sort((one, other) => one.distance - other.distance);
-  return nearest !== undefined && nearest.distance <= Math.max(1, key.length / 3) ? nearest.name : undefined;
-}
-
-/** How many letters to add, remove or change (Levenshtein), row by row. */
-function distanceBetween(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [line, letter] of Array.from(one).entries()) {
-    const next = [line + 1];
-    for (const [index, otherLetter] of Array.from(other).entries()) {
-      const changed = (row[index] ?? 0) + (letter === otherLetter ? 0 : 1);
-      next.push(Math.min(changed, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { accountAccess, accountsOf, grant, tellMissingRights } from '../../lib/cli/accounts.ts';
+import { accountAccess, accountsOf, grant, tellMissingRights } from '../../lib/cli/start/accounts.ts';
 import type { Definition } from '../../lib/function/definition.ts';
 import { createTransport, type Transport } from '../../lib/kube/transport.ts';
 import { startSandbox } from '../../lib/sandbox/sandbox.ts';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { accountAccess, accountsOf, grant } from '../../lib/cli/accounts.ts';
+import { accountAccess, accountsOf, grant } from '../../lib/cli/start/accounts.ts';
 import { loadFunction } from '../../lib/cli/functions.ts';
 import type { Definition } from '../../lib/function/definition.ts';
 import { configMaps } from '../../lib/kube/model/resource.ts';
@@ -21,7 +21,7 @@ let discard: (() => Promise<void>) | undefined;
 let created: Ended;
 
 function create(...args: readonly string[]): Promise<Ended> {
-  return runNode(['lib/cli/new.ts', '--root', root, ...args]);
+  return runNode(['lib/cli/bin/kube-reflex.ts', 'new', '--root', root, ...args]);
 }
 
 beforeAll(async () => {
@@ -61,12 +61,12 @@ describe('npm run new', () => {
   ])('refuses %s: %s', async (wrong, why) => {
     const { code, output } = await create('--', wrong);
 
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(output).toContain(why);
   });
 
   it('refuses to guess a name', async () => {
-    expect(await create()).toMatchObject({ code: 1, output: expect.stringContaining('usage:') });
+    expect(await create()).toMatchObject({ code: 2, output: expect.stringContaining('it needs NAME') });
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Found } from '../../lib/cli/functions.ts';
-import { samplesOf } from '../../lib/cli/samples.ts';
+import { samplesOf } from '../../lib/cli/start/samples.ts';
 import { exampleEnvironment } from '../../lib/function/config.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import { readOnly } from '../../lib/kube/read-only.ts';

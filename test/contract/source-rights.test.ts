@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { accountAccess, grant } from '../../lib/cli/accounts.ts';
+import { accountAccess, grant } from '../../lib/cli/start/accounts.ts';
 import type { Watch } from '../../lib/function/triggers.ts';
 import { partName } from '../../lib/function/names.ts';
 import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import { accountAccess, accountsOf, grant } from '../../lib/cli/accounts.ts';
-import { startCompanions } from '../../lib/cli/companion.ts';
+import { accountAccess, accountsOf, grant } from '../../lib/cli/start/accounts.ts';
+import { startCompanions } from '../../lib/cli/start/companion.ts';
 import type { Found } from '../../lib/cli/functions.ts';
-import { samplesOf } from '../../lib/cli/samples.ts';
-import { layGround, registerWebhooks } from '../../lib/cli/sandbox-world.ts';
+import { samplesOf } from '../../lib/cli/start/samples.ts';
+import { layGround, registerWebhooks } from '../../lib/cli/start/sandbox-world.ts';
 import type { Environment } from '../../lib/function/config.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import { subscriptionOf } from '../../lib/install/manifests/plain.ts';

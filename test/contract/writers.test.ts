@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findFunctions, type Found } from '../../lib/cli/functions.ts';
-import { samplesOf } from '../../lib/cli/samples.ts';
+import { samplesOf } from '../../lib/cli/start/samples.ts';
 import { questionsOf, type Question } from '../../lib/runtime/doctor/rights.ts';
 import { exampleEnvironment, parseConfig } from '../../lib/function/config.ts';
 import type { Definition } from '../../lib/function/definition.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { grant } from '../../lib/cli/accounts.ts';
+import { grant } from '../../lib/cli/start/accounts.ts';
 import type { Finding } from '../../lib/runtime/doctor/finding.ts';
 import type { Definition } from '../../lib/function/definition.ts';
 import type { Call } from '../../lib/kube/client.ts';

@@ -45,7 +45,7 @@ afterAll(() => {
 /** Starts the function alone; returns its log, which grows. */
 async function start(): Promise<readonly Line[]> {
   const ports = ['--port', '0', '--tls-port', '0', '--api-port', '0'];
-  child = spawn(process.execPath, [resolve('lib/cli/start.ts'), ...ports, 'freeze-check'], {
+  child = spawn(process.execPath, [resolve('lib/cli/bin/kube-reflex.ts'), 'start', ...ports, 'freeze-check'], {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

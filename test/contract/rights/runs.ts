@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { join, resolve } from 'node:path';
 import { exists, type Found } from '../../../lib/cli/functions.ts';
-import { samplesOf } from '../../../lib/cli/samples.ts';
+import { samplesOf } from '../../../lib/cli/start/samples.ts';
 import { standardInstallation } from '../../../lib/install/manifests/installation.ts';
 import { webhookConfigurations } from '../../../lib/install/manifests/webhook.ts';
 import type { Definition } from '../../../lib/function/definition.ts';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { accountAccess, grant } from '../../../lib/cli/accounts.ts';
-import { startCompanions } from '../../../lib/cli/companion.ts';
+import { accountAccess, grant } from '../../../lib/cli/start/accounts.ts';
+import { startCompanions } from '../../../lib/cli/start/companion.ts';
 import type { Found } from '../../../lib/cli/functions.ts';
-import { layGround, registerWebhooks } from '../../../lib/cli/sandbox-world.ts';
+import { layGround, registerWebhooks } from '../../../lib/cli/start/sandbox-world.ts';
 import { exampleEnvironment, parseConfig, type Environment } from '../../../lib/function/config.ts';
 import type { Definition } from '../../../lib/function/definition.ts';
 import { partName } from '../../../lib/function/names.ts';

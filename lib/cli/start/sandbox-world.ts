@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
-import { parseConfig, type Environment } from '../function/config.ts';
-import type { Definition } from '../function/definition.ts';
-import { webhookConfigurations } from '../install/manifests/webhook.ts';
-import { standardInstallation } from '../install/manifests/installation.ts';
+import { parseConfig, type Environment } from '../../function/config.ts';
+import type { Definition } from '../../function/definition.ts';
+import { webhookConfigurations } from '../../install/manifests/webhook.ts';
+import { standardInstallation } from '../../install/manifests/installation.ts';
 import {
   customResourceDefinitions,
   groupVersion,
   mutatingWebhooks,
   namespaces,
   validatingWebhooks,
-} from '../kube/model/resource.ts';
-import type { KubeObject } from '../kube/model/wire.ts';
-import { pause } from '../base/pause.ts';
-import type { InternalApi } from '../sandbox/model/internal.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { Found } from './functions.ts';
+} from '../../kube/model/resource.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
+import { pause } from '../../base/pause.ts';
+import type { InternalApi } from '../../sandbox/model/internal.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Found } from '../functions.ts';
 import { samplesOf } from './samples.ts';
 
 export interface Ground {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseStartOptions } from './start-options.ts';
+import { parseCommandLine } from '../framework/parse.ts';
+import { start, type StartInput } from './command.ts';
+import { startOptions } from './options.ts';
 
 describe('the ports of npm start', () => {
   it.each([
@@ -9,6 +11,6 @@ describe('the ports of npm start', () => {
     [['--tls-port', '9444'], 8080, 9444],
     [['--port', '9000', '--tls-port', '9444'], 9000, 9444],
   ])('%j: HTTP at %d, webhooks at %d', (args, port, tlsPort) => {
-    expect(parseStartOptions(args)).toMatchObject({ port, tlsPort });
+    expect(startOptions(parseCommandLine(start, args) as unknown as StartInput)).toMatchObject({ port, tlsPort });
   });
 });

@@ -1,36 +1,35 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino, type Logger } from 'pino';
-import { exampleEnvironment, parseConfig, type Environment } from '../function/config.ts';
-import type { Definition } from '../function/definition.ts';
-import { clusterAccess, kubeconfigAccess, type Access } from '../kube/access.ts';
-import { readOnly } from '../kube/read-only.ts';
-import { createTransport, type Transport } from '../kube/transport.ts';
-import { createLog } from '../base/log.ts';
-import { serve, type Running } from '../runtime/main.ts';
-import { createCertificates } from '../sandbox/http/certificates.ts';
-import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
-import { startSource } from '../source/source.ts';
-import type { Subscription } from '../source/branch.ts';
+import { exampleEnvironment, parseConfig, type Environment } from '../../function/config.ts';
+import type { Definition } from '../../function/definition.ts';
+import { clusterAccess, kubeconfigAccess, type Access } from '../../kube/access.ts';
+import { readOnly } from '../../kube/read-only.ts';
+import { createTransport, type Transport } from '../../kube/transport.ts';
+import { serve, type Running } from '../../runtime/main.ts';
+import { createCertificates } from '../../sandbox/http/certificates.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { startSource } from '../../source/source.ts';
+import type { Subscription } from '../../source/branch.ts';
 import { accountAccess, accountsOf, grant, tellMissingRights } from './accounts.ts';
 import { startCompanions } from './companion.ts';
-import { ownFunctions, type Found } from './functions.ts';
-import { intro } from './intro.ts';
-import { liveLine } from './live.ts';
+import { chosenFunctions } from '../functions.ts';
+import type { StartOptions } from './options.ts';
+import type { Output } from './output.ts';
 import { layGround, playSamples, registerWebhooks } from './sandbox-world.ts';
-import { parseStartOptions, usage, type StartOptions } from './start-options.ts';
+import { checkSettings } from './wrong-settings.ts';
 
 const kubeconfigFile = join('.sandbox', 'kubeconfig');
 
-/** `npm start`: the functions and the event source, on the sandbox or on the cluster of a kubeconfig. */
-interface Started {
+export interface Started {
   readonly running: Running;
   readonly sandbox: Sandbox | undefined;
   readonly close: () => Promise<void>;
 }
 
-async function start(options: StartOptions, environment: Environment, log: Logger): Promise<Started> {
-  const found = await chosen(options.functions);
+/** The functions and the event source, on the sandbox or on the cluster of a kubeconfig. */
+export async function start(options: StartOptions, environment: Environment, output: Output): Promise<Started> {
+  const { log } = output;
+  const found = await chosenFunctions(options.functions);
   const definitions = found.map(({ definition }) => definition);
   const opened: (() => unknown)[] = [];
 
@@ -42,13 +41,14 @@ async function start(options: StartOptions, environment: Environment, log: Logge
   }
 
   try {
+    const settings = settingsOf(definitions, environment, options);
+    checkSettings(definitions, settings);
     const sandbox = options.kubeconfig === undefined ? await openSandbox(options) : undefined;
     opened.push(() => sandbox?.close());
     const access = accessTo(sandbox, options);
     const transport = guarded(createTransport(access), options);
     opened.push(transport.close);
     const namespace = environment['POD_NAMESPACE'] ?? (sandbox === undefined ? 'default' : 'kube-reflex');
-    const settings = settingsOf(definitions, environment, options);
     const certificates = await createCertificates(new Date());
     const { ca, certificate: cert, key } = certificates;
     if (sandbox !== undefined) {
@@ -83,11 +83,7 @@ async function start(options: StartOptions, environment: Environment, log: Logge
     );
     const source = await startSource({ transport, namespace, subscriptions, log: log.child({ function: 'source' }) });
     opened.push(source.close);
-    if (process.stdout.isTTY) {
-      process.stdout.write(
-        intro({ options, found, running, sandbox, kubeconfigFile, server: await transport.server() }),
-      );
-    }
+    output.introduce({ options, found, running, sandbox, kubeconfigFile, server: await transport.server() });
     if (sandbox === undefined) {
       log.warn({ server: (await transport.server()).href, dryRun: options.dryRun }, 'working on this cluster');
     }
@@ -97,18 +93,6 @@ async function start(options: StartOptions, environment: Environment, log: Logge
     await close();
     throw error;
   }
-}
-
-/** All functions, or those named. */
-async function chosen(names: readonly string[]): Promise<readonly Found[]> {
-  const all = await ownFunctions();
-  const unknown = names.find((name) => !all.some(({ definition }) => definition.name === name));
-  if (unknown !== undefined) {
-    throw new Error(
-      `there is no function ${JSON.stringify(unknown)}; there is ${all.map(({ definition }) => definition.name).join(', ')}`,
-    );
-  }
-  return names.length === 0 ? all : all.filter(({ definition }) => names.includes(definition.name));
 }
 
 async function openSandbox({ apiPort }: StartOptions): Promise<Sandbox> {
@@ -161,38 +145,3 @@ function subscriptionOf(
     tick: tick?.schedule,
   };
 }
-
-/** Readable lines on a terminal, JSON otherwise. */
-function terminalLog(asked: string | undefined): Logger {
-  if (!process.stdout.isTTY) {
-    return createLog({ level: asked ?? 'info', readable: false });
-  }
-  const level = asked ?? 'debug';
-  return pino(
-    { level, base: {}, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
-    {
-      write: (line) => process.stdout.write(liveLine(line, { details: asked !== undefined }) ?? ''),
-    },
-  );
-}
-
-async function main(): Promise<void> {
-  const options = parseStartOptions(process.argv.slice(2));
-  if (options === 'help') {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
-  const log = terminalLog(process.env['LOG_LEVEL']);
-  const started = await start(options, process.env, log);
-  // Whoever reads our lines may have seen enough.
-  process.stdout.on('error', () => process.exit(0));
-  process.on('uncaughtException', (error) => log.error({ err: error, failure: 'bug' }, 'uncaught error'));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void started.close().then(() => process.exit(0)));
-  }
-}
-
-await main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});

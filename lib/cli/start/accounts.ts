@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
-import { parseConfig, type Environment } from '../function/config.ts';
-import type { Definition } from '../function/definition.ts';
-import { askedBy, permissionsOf } from '../install/manifests/function-manifests.ts';
-import { standardInstallation } from '../install/manifests/installation.ts';
-import { accountWith } from '../install/manifests/rights.ts';
-import { kubeconfigAccess, type Access } from '../kube/access.ts';
-import { reportingMissingRights } from '../kube/missing-right.ts';
-import type { Manifest } from '../kube/model/manifest.ts';
-import { groupVersion, namespaces } from '../kube/model/resource.ts';
-import type { Transport } from '../kube/transport.ts';
-import { kubeconfigFor } from '../sandbox/http/kubeconfig.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import { parseConfig, type Environment } from '../../function/config.ts';
+import type { Definition } from '../../function/definition.ts';
+import { askedBy, permissionsOf } from '../../install/manifests/function-manifests.ts';
+import { standardInstallation } from '../../install/manifests/installation.ts';
+import { accountWith } from '../../install/manifests/rights.ts';
+import { kubeconfigAccess, type Access } from '../../kube/access.ts';
+import { reportingMissingRights } from '../../kube/missing-right.ts';
+import type { Manifest } from '../../kube/model/manifest.ts';
+import { groupVersion, namespaces } from '../../kube/model/resource.ts';
+import type { Transport } from '../../kube/transport.ts';
+import { kubeconfigFor } from '../../sandbox/http/kubeconfig.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 
 /** A function with the settings that it runs with, and where. */
 export interface Installed {

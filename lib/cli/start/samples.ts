@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments, type Document } from 'yaml';
-import type { KubeObject } from '../kube/model/wire.ts';
+import type { KubeObject } from '../../kube/model/wire.ts';
 
 /**
  * What to try with a function, as its `samples.yaml` says: a comment `# try: COMMAND` for each. `{url}` stands for where

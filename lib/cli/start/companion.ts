@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Logger } from 'pino';
-import type { InternalApi } from '../sandbox/model/internal.ts';
-import type { Certificates } from '../sandbox/http/certificates.ts';
-import { exists, type Found } from './functions.ts';
+import type { InternalApi } from '../../sandbox/model/internal.ts';
+import type { Certificates } from '../../sandbox/http/certificates.ts';
+import { exists, type Found } from '../functions.ts';
 
 export interface CompanionOptions {
   readonly api: InternalApi;
