@@ -54,7 +54,10 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   const admit = settings.ROLE === 'events' ? [] : (definition.admit?.(config, options) ?? []);
   const isIdle = definition.admit !== undefined && admit.length === 0;
   beginSeries(options);
-  runner.conditions.set('SettingUnknown', unknown.map(({ variable, instead }) => `${variable}: ${instead}`));
+  runner.conditions.set(
+    'SettingUnknown',
+    unknown.map(({ variable, instead }) => `${variable}: ${instead}`),
+  );
   return {
     name: definition.name,
     role: settings.ROLE,
