@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Definition } from '../function/definition.ts';
 import { UsageError } from './framework/errors.ts';
-import { suggestion } from './framework/suggest.ts';
+import { suggestion } from '../base/suggest.ts';
 
 /** A function and where it lives. */
 export interface Found {

@@ -19,6 +19,8 @@ export interface Definition<C = unknown> {
   /** One sentence for people: what a cluster gains from it. */
   readonly summary: string;
   readonly config: ConfigSchema<C>;
+  /** Settings that it no longer has, each with one sentence on what replaced it. One that is still set is reported. */
+  readonly formerSettings?: Readonly<Record<string, string>>;
   /** It heeds DRY_RUN by itself, since its report has to be written even then. */
   readonly ownDryRun?: boolean;
   /** What wakes it. A function of the settings, since a feature that is off watches nothing. */

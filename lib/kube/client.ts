@@ -104,6 +104,7 @@ const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s
 export function createKube(options: KubeOptions): Kube {
   const clock = createServerClock();
   const { skew = clock } = options;
+  const writer: Writer = options.transport.readOnly === true ? { ...options, dryRun: 'plan' } : options;
   const call = caller(options, (date, moments) => {
     clock.saw(date, moments);
     options.skew?.saw(date, moments);
@@ -195,7 +196,7 @@ export function createKube(options: KubeOptions): Kube {
     list: (resource, list = {}) => pick(resource, list, (object) => object),
     listMetadata: (resource, list = {}) =>
       pick(resource as Resource<MetadataOnly>, { ...list, accept: asMetadataList }, (object) => object),
-    run: (plan) => runSteps(plan, options, call),
+    run: (plan) => runSteps(plan, writer, call),
     rehearse: (resource, object) => post(resource, object, { dryRun: 'All' }),
     ask: (resource, question) => post(resource, question, {}),
     serverTime: clock.time,

@@ -21,8 +21,8 @@ export interface ServeOptions {
   readonly environment: Environment;
   /** Absent: a KUBECONFIG in the environment, otherwise the pod's own ServiceAccount. */
   readonly access?: Access;
-  /** As whom each function reaches the cluster, where several in one process are not the same. */
-  readonly accessOf?: (name: string) => Access;
+  /** How each function reaches the cluster, where several in one process are not the same account. Closed with the process. */
+  readonly transportOf?: (name: string) => Transport;
   /** Absent: the settings say where the certificate of the admission port comes from. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
   /** Absent: all interfaces. */
@@ -111,12 +111,11 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const log = options.log ?? processLog(settings, environment);
   const metrics = createMetrics(version);
   const transports: Transport[] = [];
-  function connect(reach: Access): Transport {
-    const transport = createTransport(reach);
+  function opened(transport: Transport): Transport {
     transports.push(transport);
     return transport;
   }
-  const common = connect(access ?? lazyAccess(settings.KUBECONFIG));
+  const common = opened(createTransport(access ?? lazyAccess(settings.KUBECONFIG)));
   const bodies = createBodyReader(bodyBudget);
   const reviews = { bodies: createBodyReader(settings.MAX_INFLIGHT_BYTES), maxBytes: settings.MAX_BODY_BYTES };
   const namespace = ownNamespace(settings);
@@ -133,7 +132,7 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const instances = configured.map((each) => {
     const config = options.tls === undefined ? each.config : withoutCertificate(each.config);
     const { name } = each.definition;
-    const transport = options.accessOf === undefined ? common : connect(options.accessOf(name));
+    const transport = options.transportOf === undefined ? common : opened(options.transportOf(name));
     return createInstance({ ...shared, ...each, transport, config, log: log.child({ function: name }) });
   });
   const closingMs = 5_000 + 1000 * Math.max(...configured.map((each) => each.settings.TIMEOUT_SECONDS));

@@ -18,7 +18,7 @@ afterAll(() => sandbox.close());
 function introOf(names: readonly string[], changes: Partial<Scene> = {}, columns?: number): string {
   return intro(
     {
-      options: { functions: [], port: 8080, tlsPort: 9443, apiPort: 8001, dryRun: false, rbac: false },
+      options: { functions: [], port: 8080, tlsPort: 9443, apiPort: 8001, dryRun: false },
       found: found.filter(({ definition }) => names.includes(definition.name)),
       running: { url: new URL('http://127.0.0.1:8080/') } as Running,
       sandbox,

@@ -1,16 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { clusterAccess } from '../../lib/kube/access.ts';
+import { createTransport, type Request } from '../../lib/kube/transport.ts';
 import { kubeReflex, plainEnvironment } from './command.ts';
 
 interface Line {
   readonly msg?: string;
   readonly kind?: string;
   readonly steps?: readonly string[];
+  readonly level?: string;
 }
 
 const freePorts = ['--port', '0', '--tls-port', '0', '--api-port', '0'];
@@ -52,6 +57,45 @@ describe('npm start', () => {
     expect(seen.flatMap(({ steps = [] }) => steps)).toContain(
       'would create ConfigMap kube-system/coredns-ingress-sync-rewrite-rules',
     );
+  });
+
+  it('writes nothing in a dry run of a function that has a report mode of its own either', async () => {
+    using folder = temporaryFolder();
+    const { lines } = run([...freePorts, '--dry-run', 'istio-rollout'], folder.path);
+    for await (const line of lines) {
+      if ((JSON.parse(line) as Line).msg === 'would do') {
+        break;
+      }
+    }
+
+    const { items } = (await ask(folder.path, { path: '/api/v1/namespaces/kube-reflex/configmaps' })) as {
+      readonly items: readonly { readonly metadata: { readonly name: string } }[];
+    };
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(['kube-root-ca.crt']);
+  });
+
+  it('gives each function the rights of its manifests alone, and names one that it lacks', async () => {
+    using folder = temporaryFolder();
+    const { lines } = run([...freePorts, 'coredns-sync'], folder.path);
+    const seen: Line[] = [];
+    for await (const line of lines) {
+      const record = JSON.parse(line) as Line;
+      seen.push(record);
+      if (record.msg === 'listening') {
+        const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+        await ask(folder.path, { method: 'DELETE', path: `${bindings}/kube-reflex-coredns-sync` });
+      }
+      if (record.level === 'error') {
+        break;
+      }
+    }
+
+    expect(seen.at(-1)).toMatchObject({
+      function: 'coredns-sync',
+      msg: expect.stringMatching(
+        /^coredns-sync may not (get|list) (services|ingresses).*; grant it in functions\/coredns-sync\/permissions\.ts$/,
+      ),
+    });
   });
 
   it.each([
@@ -123,6 +167,23 @@ describe('npm start', () => {
     expect(text.join('\n')).toContain('--kubeconfig FILE');
   });
 });
+
+function temporaryFolder(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'start-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
+}
+
+/** A call to the sandbox of the process that was started in the folder, as its administrator. */
+async function ask(folder: string, request: Pick<Request, 'path'> & Partial<Request>): Promise<unknown> {
+  const transport = createTransport(clusterAccess(join(folder, '.sandbox', 'kubeconfig')));
+  try {
+    const { status, body } = await transport.send({ method: 'GET', ...request });
+    expect(status).toBe(200);
+    return JSON.parse(body);
+  } finally {
+    transport.close();
+  }
+}
 
 function run(
   args: readonly string[],

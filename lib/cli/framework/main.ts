@@ -3,7 +3,7 @@ import type { Command, ExitCode, Input, Options, Outcome, Program } from './comm
 import { mayColour } from './colour.ts';
 import { commandHelp, overview } from './help.ts';
 import { parseCommandLine, type Parsed } from './parse.ts';
-import { suggestion } from './suggest.ts';
+import { suggestion } from '../../base/suggest.ts';
 import { CommandError, UsageError } from './errors.ts';
 
 /** Where a program is called, and where it prints to. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { allOptions, type Command, type Option, type Options } from './command.ts';
-import { suggestion } from './suggest.ts';
+import { suggestion } from '../../base/suggest.ts';
 import { UsageError } from './errors.ts';
 
 /** The command line of one command, read by what the command says of itself. */

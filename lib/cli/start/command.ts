@@ -6,7 +6,6 @@ const options = {
   'api-port': { value: 'N', about: 'HTTPS port of the sandbox API; plain HTTP is on the next one', default: '8001' },
   kubeconfig: { value: 'FILE', about: 'work on that cluster instead of the sandbox', complete: 'file' },
   'dry-run': { about: 'print what would be written, write nothing' },
-  rbac: { about: 'the sandbox enforces Roles and ClusterRoles' },
 } as const satisfies Options;
 
 export type StartInput = Input<typeof options>;

@@ -13,9 +13,8 @@ export interface StartOptions {
   readonly apiPort: number;
   /** A cluster to work on in place of the sandbox. */
   readonly kubeconfig?: string;
+  /** Functions write nothing, whatever they are. */
   readonly dryRun: boolean;
-  /** The sandbox enforces Roles and ClusterRoles. */
-  readonly rbac: boolean;
 }
 
 /** Reads the command line. Throws with what is wrong. */
@@ -26,7 +25,6 @@ export function startOptions({ options, positionals }: Pick<StartInput, 'options
     apiPort: portOf('api-port', options['api-port']),
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: readableFile(options.kubeconfig) }),
     dryRun: options['dry-run'],
-    rbac: options.rbac,
   };
 }
 

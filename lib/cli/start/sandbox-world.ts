@@ -17,30 +17,35 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Found } from '../functions.ts';
 import { samplesOf } from './samples.ts';
 
-export interface WorldOptions {
+export interface Ground {
   /** Where the functions keep their state. */
   readonly namespace: string;
   readonly definitions: readonly Definition[];
-  readonly settings: Environment;
-  /** Of the certificate that the webhooks show. */
-  readonly ca: string;
-  readonly webhooks: URL | undefined;
 }
 
-/** What an installation sets up in a cluster: the namespace of the functions, their kinds and their webhooks. */
-export async function fillSandbox(sandbox: Sandbox | undefined, options: WorldOptions): Promise<void> {
-  if (sandbox === undefined) {
-    return;
-  }
-  const { api } = sandbox;
-  const { namespace, definitions, settings, ca, webhooks } = options;
-  const site = { ...standardInstallation, namespace };
+/** What an installation sets up before its functions run: their namespace and their kinds. */
+export async function layGround(api: InternalApi, { namespace, definitions }: Ground): Promise<void> {
   if (api.get(namespaces, namespace) === undefined) {
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   }
   for (const kind of definitions.flatMap(({ kinds = [] }) => kinds)) {
     await api.create(customResourceDefinitions, kind);
   }
+}
+
+export interface Registered extends Ground {
+  readonly settings: Environment;
+  /** Of the certificate that the webhooks show. */
+  readonly ca: string;
+  readonly webhooks: URL | undefined;
+}
+
+/** What an installation sets up last: the API asks the functions that admit. */
+export async function registerWebhooks(
+  api: InternalApi,
+  { namespace, definitions, settings, ca, webhooks }: Registered,
+): Promise<void> {
+  const site = { ...standardInstallation, namespace };
   for (const { name, config, admit } of webhooks === undefined ? [] : definitions) {
     const admissions = admit?.(parseConfig(config, settings, name), site) ?? [];
     for (const configuration of webhookConfigurations(name, admissions, site)) {

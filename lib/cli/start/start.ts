@@ -3,17 +3,19 @@ import { join } from 'node:path';
 import { exampleEnvironment, parseConfig, type Environment } from '../../function/config.ts';
 import type { Definition } from '../../function/definition.ts';
 import { clusterAccess, kubeconfigAccess, type Access } from '../../kube/access.ts';
-import { createTransport } from '../../kube/transport.ts';
+import { readOnly } from '../../kube/read-only.ts';
+import { createTransport, type Transport } from '../../kube/transport.ts';
 import { serve, type Running } from '../../runtime/main.ts';
 import { createCertificates } from '../../sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { startSource } from '../../source/source.ts';
 import type { Subscription } from '../../source/branch.ts';
+import { accountAccess, accountsOf, grant, tellMissingRights } from './accounts.ts';
 import { startCompanions } from './companion.ts';
 import { chosenFunctions } from '../functions.ts';
 import type { StartOptions } from './options.ts';
 import type { Output } from './output.ts';
-import { fillSandbox, playSamples } from './sandbox-world.ts';
+import { layGround, playSamples, registerWebhooks } from './sandbox-world.ts';
 import { checkSettings } from './wrong-settings.ts';
 
 const kubeconfigFile = join('.sandbox', 'kubeconfig');
@@ -44,24 +46,37 @@ export async function start(options: StartOptions, environment: Environment, out
     const sandbox = options.kubeconfig === undefined ? await openSandbox(options) : undefined;
     opened.push(() => sandbox?.close());
     const access = accessTo(sandbox, options);
-    const transport = createTransport(access);
+    const transport = guarded(createTransport(access), options);
     opened.push(transport.close);
     const namespace = environment['POD_NAMESPACE'] ?? (sandbox === undefined ? 'default' : 'kube-reflex');
     const certificates = await createCertificates(new Date());
     const { ca, certificate: cert, key } = certificates;
+    if (sandbox !== undefined) {
+      await layGround(sandbox.api, { namespace, definitions });
+      opened.push(await startCompanions(found, { api: sandbox.api, certificates, log }));
+      await grant(
+        sandbox,
+        definitions.flatMap((definition) => accountsOf({ definition, settings, namespace })),
+      );
+    }
     const running = await serve({
       definitions,
       environment: { ...settings, POD_NAMESPACE: namespace },
       access,
-      ...(sandbox === undefined ? {} : { accessOf: (name) => actingAs({ name, namespace }, access) }),
+      transportOf: (name) =>
+        guarded(
+          sandbox === undefined
+            ? createTransport(access)
+            : tellMissingRights(createTransport(accountAccess(sandbox, { name, namespace })), name, log),
+          options,
+        ),
       host: '127.0.0.1',
       tls: { cert, key },
       log,
     });
     opened.push(running.close);
-    await fillSandbox(sandbox, { namespace, definitions, settings, ca, webhooks: running.tlsUrl });
     if (sandbox !== undefined) {
-      opened.push(await startCompanions(found, { api: sandbox.api, certificates, log }));
+      await registerWebhooks(sandbox.api, { namespace, definitions, settings, ca, webhooks: running.tlsUrl });
     }
     const subscriptions = definitions.map((definition) =>
       subscriptionOf(definition, settings, { url: running.url, namespace }),
@@ -80,8 +95,8 @@ export async function start(options: StartOptions, environment: Environment, out
   }
 }
 
-async function openSandbox({ apiPort, rbac }: StartOptions): Promise<Sandbox> {
-  const sandbox = await startSandbox({ port: apiPort, httpPort: apiPort === 0 ? 0 : apiPort + 1, rbac });
+async function openSandbox({ apiPort }: StartOptions): Promise<Sandbox> {
+  const sandbox = await startSandbox({ port: apiPort, httpPort: apiPort === 0 ? 0 : apiPort + 1, rbac: true });
   mkdirSync('.sandbox', { recursive: true });
   writeFileSync(kubeconfigFile, JSON.stringify(sandbox.kubeconfig, null, 2), { mode: 0o600 });
   return sandbox;
@@ -91,16 +106,9 @@ function accessTo(sandbox: Sandbox | undefined, { kubeconfig }: StartOptions): A
   return sandbox === undefined ? clusterAccess(kubeconfig) : kubeconfigAccess(JSON.stringify(sandbox.kubeconfig));
 }
 
-/** In the sandbox each function is the account that it has in a cluster, with every right: webhooks know it from its users. */
-function actingAs({ name, namespace }: { readonly name: string; readonly namespace: string }, access: Access): Access {
-  const account = {
-    'impersonate-user': `system:serviceaccount:${namespace}:${name}`,
-    'impersonate-group': ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:masters'],
-  };
-  return async () => {
-    const reach = await access();
-    return { ...reach, headers: { ...reach.headers, ...account } };
-  };
+/** Whatever a function does, a dry run changes nothing. */
+function guarded(transport: Transport, { dryRun }: StartOptions): Transport {
+  return dryRun ? readOnly(transport) : transport;
 }
 
 /** In the sandbox examples stand in for required settings that nobody gave; KUBECONFIG alone never picks a cluster. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { explained } from './taken-port.ts';
 
-const options = { functions: [], port: 8080, tlsPort: 9443, apiPort: 8001, dryRun: false, rbac: false };
+const options = { functions: [], port: 8080, tlsPort: 9443, apiPort: 8001, dryRun: false };
 
 function taken(port: number): Error {
   return Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', port });
