@@ -2,9 +2,9 @@ import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pin
 
 export interface LogOptions {
   readonly level: string;
-  /** Readable lines instead of JSON. */
+  /** Write readable lines instead of JSON. */
   readonly readable: boolean;
-  /** The Knative revision, where there is one. */
+  /** The Knative revision, if there is one. */
   readonly revision?: string | undefined;
   readonly destination?: DestinationStream;
 }
@@ -31,7 +31,7 @@ interface Line {
 
 const marks: Readonly<Record<string, string>> = { warn: '!', error: '✗', fatal: '✗' };
 
-/** One log record for a person: time, function, message, then the fields that say what it was about. */
+/** Formats one log record for a person: time, function, message, then the other fields. */
 export function readableLine(json: string): string {
   const { level, time, msg = '', function: name = '', err, ...fields } = JSON.parse(json) as Line;
   const shown = Object.entries(fields).map(
