@@ -92,12 +92,12 @@ describe('a policy', () => {
     [
       'ChangeFreeze',
       { target: { ...target, namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
-      'spec.target.namespaceSelector: "a" with values [] is no label condition',
+      'spec.target.namespaceSelector: "a" with values [] is not a valid label condition',
     ],
     [
       'ChangeFreeze',
       { behavior: { gitops: { enabled: true, flux: { kustomizationSelector: { matchLabels: { 'a b': 'c' } } } } } },
-      'spec.behavior.gitops.flux.kustomizationSelector: "a b" with values [c] is no label condition',
+      'spec.behavior.gitops.flux.kustomizationSelector: "a b" with values [c] is not a valid label condition',
     ],
     ['ChangeFreeze', { target: undefined }, 'spec.target: is required'],
     [
