@@ -65,7 +65,7 @@ describe('a policy', () => {
     [
       'ChangeFreeze',
       { endTime: '2026-02-30T00:00:00Z' },
-      'spec.endTime: "2026-02-30T00:00:00Z" is no time such as 2026-12-24T00:00:00Z',
+      'spec.endTime: "2026-02-30T00:00:00Z" is not a time such as 2026-12-24T00:00:00Z',
     ],
     ['ChangeFreeze', { endTime: undefined }, 'spec: must have startTime and endTime, or schedule and duration'],
     ['FreezeException', { activeTo: '2026-12-24T00:00:00Z' }, 'spec.activeTo must be after spec.activeFrom'],
@@ -75,14 +75,14 @@ describe('a policy', () => {
     [
       'MaintenanceWindow',
       window({ schedule: '61 * * * *' }),
-      'spec.windows[0].schedule: invalid cron expression "61 * * * *": schedule: "61" is no minute from 0 to 59',
+      'spec.windows[0].schedule: invalid cron expression "61 * * * *": schedule: "61" is not a valid minute from 0 to 59',
     ],
     ['MaintenanceWindow', window({ duration: '0s' }), 'spec.windows[0].duration: must be greater than 0'],
     ['MaintenanceWindow', window({ duration: '-1h' }), 'spec.windows[0].duration: must be greater than 0'],
     [
       'MaintenanceWindow',
       window({ duration: '1d' }),
-      'spec.windows[0].duration: invalid duration "1d": "1d" is no duration such as 90s, 30m or 1h30m (units: ns, us, ms, s, m, h)',
+      'spec.windows[0].duration: invalid duration "1d": "1d" is not a duration such as 90s, 30m or 1h30m (units: ns, us, ms, s, m, h)',
     ],
     [
       'ChangeFreeze',
@@ -92,12 +92,12 @@ describe('a policy', () => {
     [
       'ChangeFreeze',
       { target: { ...target, namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
-      'spec.target.namespaceSelector: "a" with values [] is no label condition',
+      'spec.target.namespaceSelector: "a" with values [] is not a valid label condition',
     ],
     [
       'ChangeFreeze',
       { behavior: { gitops: { enabled: true, flux: { kustomizationSelector: { matchLabels: { 'a b': 'c' } } } } } },
-      'spec.behavior.gitops.flux.kustomizationSelector: "a b" with values [c] is no label condition',
+      'spec.behavior.gitops.flux.kustomizationSelector: "a b" with values [c] is not a valid label condition',
     ],
     ['ChangeFreeze', { target: undefined }, 'spec.target: is required'],
     [

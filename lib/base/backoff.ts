@@ -1,6 +1,6 @@
 import { doublingMs, type Growth } from './doubling.ts';
 
-/** Between half and all of the doubled pause, at random, so that callers that failed together do not return together. */
+/** A random pause between half and all of `doublingMs`, so that callers that failed together do not retry together. */
 export function backoffMs(failures: number, growth: Growth, random: () => number = Math.random): number {
   return (doublingMs(failures, growth) / 2) * (1 + random());
 }

@@ -4,7 +4,7 @@ export interface Growth {
   readonly longestMs: number;
 }
 
-/** The pause after so many failures: 1 s, 2 s, 4 s … for a first one of 1 s. */
+/** The pause after this number of failures: with `firstMs: 1000` it is 1 s, 2 s, 4 s … up to `longestMs`. */
 export function doublingMs(failures: number, { firstMs, longestMs }: Growth): number {
   return Math.min(firstMs * 2 ** Math.max(failures - 1, 0), longestMs);
 }

@@ -1,4 +1,15 @@
-/** Why a function could not finish. The kind alone decides the HTTP status and whether the caller tries again. */
+/**
+ * Why a function could not finish. The kind alone decides the HTTP status and whether the caller retries (`handling`).
+ *
+ * | kind          | means                                                      | status | retried |
+ * | ------------- | ---------------------------------------------------------- | ------ | ------- |
+ * | `malformed`   | the request is not valid                                   | 400    | no      |
+ * | `impossible`  | the request is valid, but can never succeed                | 422    | no      |
+ * | `conflict`    | another writer was faster                                  | 503    | yes     |
+ * | `throttled`   | too much is going on at the moment                         | 503    | yes     |
+ * | `unavailable` | something that is needed does not answer, or denies access | 503    | yes     |
+ * | `bug`         | any other error                                            | 500    | yes     |
+ */
 export type FailureKind = 'malformed' | 'impossible' | 'conflict' | 'throttled' | 'unavailable' | 'bug';
 
 export interface Handling {
@@ -6,7 +17,7 @@ export interface Handling {
   readonly retry: boolean;
 }
 
-/** 503 is the one status that a source sending directly and a broker both retry; 409 and 500 are dropped by the former. */
+/** Both direct sources and brokers retry 503; direct sources drop 409 and 500. */
 export const handling: Readonly<Record<FailureKind, Handling>> = {
   malformed: { status: 400, retry: false },
   impossible: { status: 422, retry: false },
@@ -18,7 +29,7 @@ export const handling: Readonly<Record<FailureKind, Handling>> = {
 
 export interface FailureOptions {
   readonly cause?: unknown;
-  /** Seconds after which another try makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
 }
 
@@ -34,7 +45,7 @@ export class Failure extends Error {
   }
 }
 
-/** Whatever was thrown, as a Failure: what nobody foresaw is a bug. */
+/** Returns a Failure as it is and wraps any other error in a `bug`. */
 export function asFailure(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure('bug', 'unexpected error', { cause: error });
 }

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { inParallel } from './in-parallel.ts';
 
-it('does the work for every item, never more at once than told', async () => {
+it('runs the work for every item, never more at once than the width', async () => {
   const done: number[] = [];
   let running = 0;
   let most = 0;

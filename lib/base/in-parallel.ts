@@ -1,6 +1,6 @@
 /**
- * Does the work for every item, so many at a time, and returns the results in the order of the items. The first failure
- * is thrown; what is under way then still ends.
+ * Runs `work` for every item, at most `width` at a time, and returns the results in the order of the items. Throws the
+ * first failure; work that is already running continues.
  */
 export async function inParallel<T, R>(
   width: number,

@@ -14,7 +14,7 @@ it.each([
   expect(recordOf(value)).toBe(expected ? value : undefined);
 });
 
-it('parses JSON and takes anything else for unknown', () => {
+it('parses JSON and returns undefined for anything else', () => {
   expect(parseJson('{"a":1}')).toEqual({ a: 1 });
   expect(parseJson('{')).toBeUndefined();
   expect(parseJson(undefined)).toBeUndefined();

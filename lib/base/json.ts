@@ -1,6 +1,6 @@
 import { by } from './order.ts';
 
-/** A JSON object whose fields nobody has checked yet. */
+/** A JSON object whose fields have not been checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Whether a value is a JSON object: not null, not a list. */
@@ -13,7 +13,7 @@ export function recordOf(value: unknown): Fields | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** The parsed text, or `undefined` where it is no JSON. */
+/** The parsed text, or `undefined` if it is not JSON. */
 export function parseJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
@@ -22,7 +22,7 @@ export function parseJson(text: string | undefined): unknown {
   }
 }
 
-/** JSON with the keys of every object in order: equal values give equal texts. */
+/** JSON with sorted keys: equal values give equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) => (isRecord(each) ? sorted(each) : each));
 }

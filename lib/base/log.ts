@@ -3,9 +3,9 @@ import { readable, type LogRecord } from './readable.ts';
 
 export interface LogOptions {
   readonly level: string;
-  /** Readable lines instead of JSON. */
+  /** Write readable lines instead of JSON. */
   readonly readable: boolean;
-  /** The Knative revision, where there is one. */
+  /** The Knative revision, if there is one. */
   readonly revision?: string | undefined;
   readonly destination?: DestinationStream;
 }

@@ -1,4 +1,4 @@
-/** Milliseconds that only grow. `performance.now()` says the same, but its module costs a millisecond of every start. */
+/** Milliseconds that never go back. Same as `performance.now()`, whose module adds 1 ms to every start. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1e6;

@@ -1,4 +1,4 @@
-/** Orders texts by their code units, the same on every machine, unlike `localeCompare`. For `sort`. */
+/** Compares texts by code units, for `sort`. Unlike `localeCompare`, the order is the same on every machine. */
 export function compareText(a: string, b: string): number {
   if (a === b) {
     return 0;
@@ -6,7 +6,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Orders values by a text of theirs: `objects.toSorted(by(({ name }) => name))`. */
+/** Compares values by a text of each, for `sort`: `objects.toSorted(by(({ name }) => name))`. */
 export function by<T>(textOf: (value: T) => string): (a: T, b: T) => number {
   return (a, b) => compareText(textOf(a), textOf(b));
 }

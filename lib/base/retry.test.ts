@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure } from './failure.ts';
 import { startingOver } from './retry.ts';
 
-/** Fails so many times, then returns the number of tries. */
+/** Fails this number of times, then returns the number of tries. */
 function losing(times: number, kind: 'conflict' | 'unavailable' = 'conflict'): () => Promise<number> {
   let tries = 0;
   return () => {
@@ -26,7 +26,7 @@ describe('startingOver', () => {
     await expect(startingOver(losing(9), { budget: { tries: 9, ms: 0 } })).rejects.toThrow('try 1');
   });
 
-  it('throws at once what another try would not mend, and when the signal has ended', async () => {
+  it('throws at once what a retry cannot fix, and when the signal has aborted', async () => {
     await expect(startingOver(losing(1, 'unavailable'))).rejects.toThrow('try 1');
     await expect(startingOver(losing(1), { signal: AbortSignal.abort() })).rejects.toThrow('try 1');
   });

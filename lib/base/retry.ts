@@ -4,28 +4,36 @@ import { asFailure, type Failure } from './failure.ts';
 import { monotonicMs } from './monotonic.ts';
 import { pause } from './pause.ts';
 
-/** How long to go on after lost optimistic locks. */
+/** How often and how long to retry after conflicts. */
 export interface Budget {
   readonly tries: number;
-  /** No try begins after so long, counted from the first. */
+  /** No try begins later than this after the first one. */
   readonly ms: number;
 }
 
-/** Knative's adapter gives up an event after 3.1 s. */
+/** Knative's adapter gives up on an event after 3.1 s. */
 export const standardBudget: Budget = { tries: 8, ms: 3_000 };
 
 export interface RetryOptions {
   readonly budget?: Budget;
   readonly signal?: AbortSignal | undefined;
-  /** Called for each lost lock that leads to another try, before the pause. */
+  /** Called before the pause of each retry. */
   readonly onConflict?: (failure: Failure) => void | Promise<void>;
 }
 
 const growth: Growth = { firstMs: 25, longestMs: 500 };
 
 /**
- * Runs `work` again from its start when another writer was faster (a failure of kind `conflict`): the work reads anew
- * each time. The one conflict loop; any other failure, and the last conflict, is thrown.
+ * Runs `work` again from its start, with growing pauses, when another writer was faster (a failure of kind `conflict`).
+ * The work must read anew in each try. Throws any other failure at once, and the last conflict when the budget is used
+ * up. This is the only conflict loop.
+ *
+ * ```ts
+ * await startingOver(async () => {
+ *   const current = await kube.get(configMaps, place); // read
+ *   await kube.run(planFor(current)); // write with a precondition
+ * });
+ * ```
  */
 export async function startingOver<T>(
   work: (attempt: number) => Promise<T>,

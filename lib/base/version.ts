@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The one version of package, image, metrics and manifests. */
+/** The version of package, image, metrics and manifests. */
 export const { version } = manifest;

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * The whole body of an answer; one that breaks off or is larger than the limit is an error. Large ones come in hundreds
- * of chunks: iterating over them would cost more than they do.
+ * The whole body of an answer. Rejects if it breaks off or is larger than the limit. Uses events, because iterating
+ * over the hundreds of chunks of a large body costs more than reading them.
  */
 export function wholeBody(answer: Readable, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -18,15 +18,15 @@ export function wholeBody(answer: Readable, limit = Number.POSITIVE_INFINITY): P
     answer.once('end', () => resolve(joined(chunks)));
     answer.once('error', reject);
     answer.once('close', () => {
-      // Only then: the stack of an error costs more than a small answer.
+      // Created only if needed: an error's stack costs more than a small answer.
       if (!answer.readableEnded) {
-        reject(new Error('the answer broke off'));
+        reject(new Error('the connection closed before the response was complete'));
       }
     });
   });
 }
 
-/** Most bodies are one chunk, which needs no copy. */
+/** Most bodies are one chunk and need no copy. */
 export function joined(chunks: readonly Buffer[]): Buffer {
   const [only] = chunks;
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);

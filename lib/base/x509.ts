@@ -19,7 +19,7 @@ export interface LeafNames {
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** A certificate authority of its own. Its name must not be that of another: clients find an issuer by name. */
+/** Issues a self-signed certificate authority. Its name must be unique, because clients find an issuer by name. */
 export async function issueAuthority(commonName: string, validity: Validity): Promise<Issued> {
   const x509 = await library();
   const keys = await newKeys();
@@ -38,7 +38,7 @@ export async function issueAuthority(commonName: string, validity: Validity): Pr
   return { certificate: `${certificate.toString('pem')}\n`, key: await privatePem(keys) };
 }
 
-/** A server certificate for these names, signed by the authority. */
+/** Issues a server certificate for these names, signed by the authority. */
 export async function issueLeaf(authority: Issued, names: LeafNames, validity: Validity): Promise<Issued> {
   const x509 = await library();
   const issuer = new x509.X509Certificate(authority.certificate);
@@ -66,7 +66,9 @@ export async function issueLeaf(authority: Issued, names: LeafNames, validity: V
   return { certificate: `${certificate.toString('pem')}\n`, key: await privatePem(keys) };
 }
 
-/** Loaded by the first certificate that has to be made, not by every start. It wants reflect-metadata before it. */
+/**
+ * Loads the library when the first certificate is issued rather than at every start. It needs reflect-metadata first.
+ */
 async function library(): Promise<typeof x509Library> {
   await import('reflect-metadata');
   return import('@peculiar/x509');
@@ -87,7 +89,7 @@ async function privatePem({ privateKey }: webcrypto.CryptoKeyPair): Promise<stri
   return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`;
 }
 
-/** Positive, as clients demand. */
+/** Clients require a positive number. */
 function serialNumber(): string {
   return `01${randomBytes(15).toString('hex')}`;
 }

@@ -10,11 +10,11 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 interface Written {
   readonly current?: string;
-  /** By the name of the cluster, its server. */
+  /** The server of each cluster, by the cluster's name. */
   readonly clusters?: Readonly<Record<string, string>>;
-  /** By the name of the user, its token. */
+  /** The token of each user, by the user's name. */
   readonly users?: Readonly<Record<string, string>>;
-  /** By the name of the context, its cluster and its user. */
+  /** The cluster and the user of each context, by the context's name. */
   readonly contexts?: Readonly<Record<string, readonly [string, string]>>;
 }
 
@@ -40,7 +40,7 @@ function text(name: string, content: string): string {
   return file;
 }
 
-async function told(files: readonly string[]): Promise<object> {
+async function reached(files: readonly string[]): Promise<object> {
   const { access, context } = mergedAccess(files);
   const { server, headers } = await access();
   return { context, server: server.href, ...headers };
@@ -60,39 +60,39 @@ describe('a kubeconfig in several files', () => {
     contexts: { staging: ['staging', 'admin'], shared: ['shared', 'admin'] },
   });
 
-  it('has the current context of the first one that names one', async () => {
+  it('uses the current context of the first file that names one', async () => {
     const silent = written('silent', {});
 
-    expect(await told([production, staging])).toMatchObject({ context: 'production' });
-    expect(await told([silent, staging, production])).toMatchObject({ context: 'staging' });
+    expect(await reached([production, staging])).toMatchObject({ context: 'production' });
+    expect(await reached([silent, staging, production])).toMatchObject({ context: 'staging' });
   });
 
-  it('has of each name the first one', async () => {
+  it('uses the first entry of each name', async () => {
     const choice = written('choice', { current: 'shared' });
 
-    expect(await told([choice, production, staging])).toEqual({
+    expect(await reached([choice, production, staging])).toEqual({
       context: 'shared',
       server: 'https://first.example/',
       Authorization: 'Bearer first',
     });
-    expect(await told([choice, staging, production])).toEqual({
+    expect(await reached([choice, staging, production])).toEqual({
       context: 'shared',
       server: 'https://second.example/',
       Authorization: 'Bearer second',
     });
   });
 
-  it('joins what one file says to what another does', async () => {
+  it('combines entries of several files', async () => {
     const choice = written('choice', { current: 'crossed' });
 
-    expect(await told([choice, production, staging])).toEqual({
+    expect(await reached([choice, production, staging])).toEqual({
       context: 'crossed',
       server: 'https://staging.example/',
       Authorization: 'Bearer guest',
     });
   });
 
-  it('finds the files that each one refers to beside it', async () => {
+  it('resolves relative paths against the file that contains them', async () => {
     text('elsewhere/ca.crt', 'the CA');
     const config = {
       'current-context': 'here',
@@ -106,16 +106,16 @@ describe('a kubeconfig in several files', () => {
     expect((await access()).tls.ca?.toString()).toBe('the CA');
   });
 
-  it('may have an empty one among them', async () => {
-    expect(await told([text('empty', ''), production])).toMatchObject({ context: 'production' });
+  it('accepts an empty file among them', async () => {
+    expect(await reached([text('empty', ''), production])).toMatchObject({ context: 'production' });
   });
 
   it.each([
     ['no YAML', 'clusters: ["'],
     ['an entry without a name', '{"clusters":[{}]}'],
-  ])('tells in which of them there is %s', (_what, content) => {
+  ])('names the file that contains %s', (_what, content) => {
     const broken = text('broken', content);
 
-    expect(() => mergedAccess([production, broken])).toThrow(`read ${broken}: `);
+    expect(() => mergedAccess([production, broken])).toThrow(`could not read ${broken}: `);
   });
 });

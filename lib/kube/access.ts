@@ -4,7 +4,7 @@ import type { RequestOptions } from 'node:https';
 import { dirname } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 
-/** Finds the cluster and who we are there. Asked again every half minute, since certificates and tokens get renewed. */
+/** Finds the cluster and our credentials. Called again every 30 s, because certificates and tokens get renewed. */
 export type Access = () => Promise<Reach>;
 
 export interface Reach {
@@ -13,7 +13,7 @@ export interface Reach {
   readonly headers: OutgoingHttpHeaders;
 }
 
-/** Without a kubeconfig file: the ServiceAccount that Kubernetes mounts into every pod. */
+/** Access by a kubeconfig file; without one, by the ServiceAccount that Kubernetes mounts into every pod. */
 export function clusterAccess(kubeconfigFile?: string): Access {
   const config = new KubeConfig();
   if (kubeconfigFile === undefined) {
@@ -24,39 +24,39 @@ export function clusterAccess(kubeconfigFile?: string): Access {
   return accessOf(config, kubeconfigFile ?? 'the service account');
 }
 
-/** The same from a kubeconfig's text. */
+/** Access by the text of a kubeconfig. */
 export function kubeconfigAccess(text: string): Access {
   const config = new KubeConfig();
   config.loadFromString(text);
   return accessOf(config, 'the given kubeconfig');
 }
 
-/** A cluster by the name that people have for it. */
+/** A cluster and the name of its context in the kubeconfig. */
 export interface ContextAccess {
   readonly access: Access;
   readonly context: string;
 }
 
-/** A kubeconfig in several files as kubectl takes it: of all that have the same name, and of current contexts, the first. */
+/** Merges kubeconfig files as kubectl does: the first entry of each name and the first current context win. */
 export function mergedAccess(files: readonly string[]): ContextAccess {
   const config = merged(files.map(loaded));
   return { access: accessOf(config, files.join(', ')), context: config.getCurrentContext() };
 }
 
-/** Unlike the client, kubectl takes an empty file for one that adds nothing. */
+/** kubectl accepts an empty file, the client package does not. */
 function loaded(file: string): KubeConfig {
   const config = new KubeConfig();
   try {
     const text = readFileSync(file, 'utf8');
     config.loadFromString(text.trim() === '' ? '{}' : text);
   } catch (error) {
-    throw new Error(`read ${file}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`could not read ${file}: ${(error as Error).message}`, { cause: error });
   }
   config.makePathsAbsolute(dirname(file));
   return config;
 }
 
-/** The client's own merge refuses files that share a name. */
+/** The client package's own merge refuses files that share a name. */
 function merged(configs: readonly KubeConfig[]): KubeConfig {
   const config = new KubeConfig();
   config.loadFromOptions({
@@ -75,10 +75,10 @@ function firstOfEachName<T extends { readonly name: string }>(entries: readonly 
 function accessOf(config: KubeConfig, origin: string): Access {
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
-    throw new Error(`read ${origin}: it names no current cluster`);
+    throw new Error(`could not read ${origin}: it names no current cluster; set its current-context`);
   }
   if (!URL.canParse(cluster.server)) {
-    throw new Error(`read ${origin}: it names no API server; run in a pod or set KUBECONFIG`);
+    throw new Error(`could not read ${origin}: it names no API server; run in a pod or set KUBECONFIG`);
   }
   const server = new URL(cluster.server);
   return async () => {

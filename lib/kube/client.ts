@@ -10,38 +10,46 @@ import { runSteps, type Outcome, type Writer } from './run.ts';
 import type { Answer, Request, Transport } from './transport.ts';
 import type { KubeObject, Metadata } from './model/wire.ts';
 
-/** What a function sees of the cluster: plain JSON in and out, so fields that no model knows survive. */
+/**
+ * A function's client of the Kubernetes API. Objects are plain JSON in both directions, so unknown fields survive.
+ *
+ * ```ts
+ * const ingress = await kube.get(ingresses, { namespace: 'shop', name: 'web' }); // or undefined
+ * const { items } = await kube.list(pods, { namespace: 'shop', labelSelector: 'app=web' });
+ * await kube.run({ steps: [{ do: 'delete', resource: pods, namespace: 'shop', name: 'web-1', uid, why }] });
+ * ```
+ */
 export interface Kube {
-  /** `undefined` when there is no such object. */
+  /** Returns `undefined` if there is no such object. */
   readonly get: <T extends KubeObject>(resource: Resource<T>, place: Named) => Promise<T | undefined>;
-  /** Like `get`, but a server that does not know the kind, be it for a moment, is a refusal and not a missing object. */
+  /** Like `get`, but throws if the server does not (or not yet) serve the kind, instead of returning `undefined`. */
   readonly getServed: <T extends KubeObject>(resource: Resource<T>, place: Named) => Promise<T | undefined>;
-  /** The whole collection as of one resourceVersion, read page by page. */
+  /** The whole collection at one resourceVersion, read page by page. */
   readonly list: <T extends KubeObject>(resource: Resource<T>, options?: ListOptions) => Promise<Collection<T>>;
-  /** Like `list`, keeping of each object only what `pick` returns, so that a large collection stays small in memory. */
+  /** Like `list`, but keeps only what `pick` returns of each object, to save memory with large collections. */
   readonly pick: <T extends KubeObject, U>(
     resource: Resource<T>,
     options: ListOptions,
     pick: (object: T) => U | undefined,
   ) => Promise<Collection<U>>;
-  /** Like `list`, names, labels and annotations only: a fraction of the bytes. */
+  /** Like `list`, but only the metadata of each object: a fraction of the bytes. */
   readonly listMetadata: (resource: Resource, options?: ListOptions) => Promise<Collection<MetadataOnly>>;
-  /** Whether there is at least one such object: the metadata of one is read, however many there are. */
+  /** Whether there is at least one such object. Reads the metadata of one object only. */
   readonly exists: (resource: Resource, options?: ListOptions) => Promise<boolean>;
-  /** Does the steps in order and stops at the first that fails. A dry run only logs them. */
+  /** Runs the steps in order and stops at the first that fails. A dry run only logs them. */
   readonly run: (plan: Plan) => Promise<readonly Outcome[]>;
-  /** What a create would store after defaulting and admission. Nothing is kept. */
+  /** Returns what a create would store after defaulting and admission. Nothing is stored. */
   readonly rehearse: <T extends KubeObject>(resource: Resource<T>, object: T) => Promise<T>;
-  /** The answer to a question that is sent like an object but never stored, such as a SubjectAccessReview. */
+  /** Sends a review that is answered but never stored, such as a SubjectAccessReview, and returns the answer. */
   readonly ask: <T extends KubeObject>(resource: Resource<T>, question: T) => Promise<T>;
   /**
-   * The API server's clock as of its last answer, in whole seconds: the one clock that all instances share. Undefined
-   * before the first answer.
+   * The API server's clock at its last answer, in whole seconds. All instances share this clock. Undefined before the
+   * first answer.
    */
   readonly serverTime: () => Date | undefined;
   /**
-   * How many milliseconds that clock is ahead of the one of this machine, as far as its answers tell; 0 before the first.
-   * Added to what this machine takes for the time it gives a time that goes on between answers.
+   * The estimated milliseconds by which the API server's clock is ahead of this machine's; 0 before the first answer.
+   * Machine time plus skew is a server time that also advances between answers.
    */
   readonly skewMs: () => number;
 }
@@ -57,7 +65,7 @@ export interface ListOptions {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly pageSize?: number;
-  /** Read only these fields of each object and pass the others by: a large list costs less time and memory so. */
+  /** Parse only these fields of each object, which saves time and memory with large lists. */
   readonly fields?: Fields;
 }
 
@@ -76,13 +84,13 @@ export interface MetadataOnly extends KubeObject {
   readonly metadata: Metadata;
 }
 
-/** What one call cost. */
+/** The cost of one call. */
 export interface Call {
   readonly verb: string;
   readonly resource: string;
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 if there was no answer. */
   readonly code: number;
-  /** Refused because the account has no such right. */
+  /** The call was refused because the account lacks the right. */
   readonly rightMissing: boolean;
   readonly sentBytes: number;
   readonly receivedBytes: number;
@@ -93,14 +101,15 @@ export interface KubeOptions extends Writer {
   readonly transport: Transport;
   readonly signal?: AbortSignal;
   readonly observe?: (call: Call) => void;
-  /** The clock of this machine, which the API server's is compared with. Absent: `now`. */
+  /** The clock of this machine, to compare the API server's with. Default: `now`. */
   readonly machineNow?: () => Date;
-  /** What earlier clients of the same API server learned about its clock, and what this one adds. */
+  /** The skew as learned by earlier clients of the same API server; this client adds its own observations. */
   readonly skew?: Pick<ServerClock, 'saw' | 'skewMs'>;
 }
 
 const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
+/** Creates a client with the connections of `transport`; see `Kube` for its use. */
 export function createKube(options: KubeOptions): Kube {
   const clock = createServerClock();
   const { skew = clock } = options;
@@ -128,7 +137,7 @@ export function createKube(options: KubeOptions): Kube {
       try {
         return await readPages(resource, list, choose);
       } catch (error) {
-        // The snapshot behind a continue token lives for minutes only; a new list is consistent again.
+        // A continue token expires after minutes; a new list is consistent again.
         if (!(error instanceof Refusal && error.code === 410 && restarts < 3)) {
           throw error;
         }
@@ -208,10 +217,10 @@ function fieldsOfPage(fields: Fields = true): Fields {
   return fields === true ? true : { metadata: true, items: fields };
 }
 
-/** Sends one request and reports its cost, whatever comes of it. */
+/** Sends one request and reports its cost to `observe`, also if it fails. */
 export type Caller = (verb: string, resource: Resource, request: Request) => Promise<Answer>;
 
-/** Longer than this a function should not be held up; the sender of the event tries again. */
+/** Wait no longer than this for the API server; the sender of the event retries anyway. */
 const longestPauseSeconds = 1;
 
 function caller({ transport, signal, observe, now, machineNow = now }: KubeOptions, saw: ServerClock['saw']): Caller {

@@ -6,7 +6,7 @@ export interface Place {
   readonly subresource?: string | undefined;
 }
 
-/** The URL path of a kind, an object or its subresource, with an escaped query. */
+/** The URL path of a kind, an object or a subresource, with an escaped query. */
 export function pathOf(
   { group, version, plural, namespaced }: Resource,
   { namespace, name, subresource }: Place,

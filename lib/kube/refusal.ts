@@ -3,7 +3,7 @@ import { skim, type Fields } from './skim.ts';
 import type { Answer } from './transport.ts';
 import type { Status } from './model/wire.ts';
 
-/** The API server said no. */
+/** The API server answered with an error status. */
 export class Refusal extends Failure {
   readonly code: number;
   /** `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`, `Forbidden`, … */
@@ -17,10 +17,14 @@ export class Refusal extends Failure {
   }
 }
 
-/** Turns an unsuccessful answer into the failure that says whether trying again helps. */
+/**
+ * Turns an error status into a Failure whose kind says whether a retry helps.
+ *
+ * @param what what was tried, as verb and object: `get ingresses web`
+ */
 export function refusalOf(what: string, answer: Answer): Refusal {
   const status = statusOf(answer);
-  const message = `${what}: ${status.message ?? `HTTP ${answer.status}`}`;
+  const message = `could not ${what}: ${status.message ?? `HTTP ${answer.status}`}`;
   const retryAfter = retryAfterOf(answer, status);
   return new Refusal(kindOf(answer.status, status), message, {
     code: answer.status,
@@ -29,21 +33,24 @@ export function refusalOf(what: string, answer: Answer): Refusal {
   });
 }
 
-/** Is there no such object? Of a kind that it does not know, a server names none. */
+/** Whether the object does not exist. If the server does not serve the kind, its 404 names no object. */
 export function isMissingObject(answer: Answer): boolean {
   return answer.status === 404 && statusOf(answer).details?.name !== undefined;
 }
 
-/** The JSON of an answer, or the wanted fields of it. Something between us and the API server may have answered in its place: try again. */
+/**
+ * The JSON of an answer, or the wanted fields of it. Text that is not JSON comes from something in front of the API
+ * server, so a retry may help.
+ */
 export function parseAnswer(what: string, answer: Answer, fields: Fields = true): unknown {
   try {
     return fields === true ? JSON.parse(answer.body) : skim(answer.bytes, fields);
   } catch (error) {
-    throw new Failure('unavailable', `${what}: the answer is not JSON`, { cause: error });
+    throw new Failure('unavailable', `could not ${what}: the answer is not JSON`, { cause: error });
   }
 }
 
-/** Whether the API server refused the call because the account has no such right. Admission refuses with 403, too. */
+/** Whether the account lacks the right for the call. (Admission also answers with 403.) */
 export function isRightMissing(answer: Answer): boolean {
   return answer.status === 403 && lacksRights(statusOf(answer));
 }
@@ -66,17 +73,21 @@ function kindOf(code: number, status: Partial<Status>): FailureKind {
   }
 }
 
-/** An API server that has just started refuses what it will allow in a moment, and a missing right may yet be granted. */
+/**
+ * `unavailable`, because a starting API server refuses calls that it allows a moment later, and a right may be granted.
+ */
 function lacksRights({ message = '' }: Partial<Status>): boolean {
   return / cannot [a-z]+ (resource|path) /.test(message);
 }
 
-/** Another manager owns a field of an apply, and will own it at the next try too. */
+/** Another manager owns a field of an apply. A retry would not change that. */
 function isContested({ details }: Partial<Status>): boolean {
   return details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict') === true;
 }
 
-/** A JSON patch whose `test` fails or whose path has vanished: somebody wrote in between. Invalid objects come with causes. */
+/**
+ * The `test` of a JSON patch failed or its path is gone: another writer was faster. Invalid objects come with causes.
+ */
 function isFailedTest({ details }: Partial<Status>): boolean {
   return (details?.causes ?? []).length === 0;
 }

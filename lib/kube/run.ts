@@ -9,24 +9,35 @@ import { apiVersion, events, pods, type Resource } from './model/resource.ts';
 import type { Answer, Request } from './transport.ts';
 import type { KubeObject } from './model/wire.ts';
 
-/** Who writes, and how. */
+/** The identity and the mode of a writer. */
 export interface Writer {
   /** Names the function in managedFields and Events: `kube-reflex.dev/<function>`. */
   readonly fieldManager: string;
   readonly log: Logger;
   readonly now: () => Date;
-  /** `plan`: log the steps and write nothing. `server`: let the API server check them and keep nothing. */
+  /** `plan`: log the steps, send nothing. `server`: send them for checking only; the API server stores nothing. */
   readonly dryRun?: 'plan' | 'server' | undefined;
   readonly onStep?: (step: Step, result: string) => void;
   readonly onSkipped?: (reason: string) => void;
 }
 
-/** What became of a step: the object as the server now has it, where it answers with one. */
+/** The result of a step, with the object as the server returned it, if it did. */
 export interface Outcome {
   readonly step: Step;
   readonly object?: KubeObject;
 }
 
+/**
+ * Runs the steps of a plan in order and stops at the first that fails.
+ *
+ * | answer                         | outcome                             |
+ * | ------------------------------ | ----------------------------------- |
+ * | 2xx                            | done                                |
+ * | 404 to a delete or an eviction | done already                        |
+ * | 409 to an Event                | done already: the same Event exists |
+ * | 404 to a patch or an apply     | throws `conflict`: read again       |
+ * | any other                      | throws a `Refusal`, see `refusalOf` |
+ */
 export async function runSteps(
   { steps, skipped = [] }: Plan,
   writer: Writer,
@@ -73,7 +84,7 @@ function outcomeOf(step: Step, answer: Answer): Outcome {
   const { name, namespace } = targetOf(step);
   const place = namespace === undefined ? name : `${namespace}/${name}`;
   const refusal = refusalOf(`${step.do} ${resourceOf(step).plural} ${place}`, answer);
-  // An object that vanished between read and write is a change like any other: look again.
+  // The object vanished between read and write: start over from the reads.
   const vanished = refusal.code === 404 && (step.do === 'patch' || step.do === 'apply');
   throw vanished ? new Refusal('conflict', refusal.message, { code: 404, reason: refusal.reason }) : refusal;
 }
@@ -182,7 +193,7 @@ function resourceOf(step: Step): Resource {
   }
 }
 
-/** Which object a step is about; for an Event, the Event itself. */
+/** The object that a step writes; for an Event, the Event itself. */
 function targetOf(step: Step): { readonly name: string; readonly namespace?: string } {
   switch (step.do) {
     case 'apply':

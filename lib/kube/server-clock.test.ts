@@ -3,7 +3,7 @@ import { createServerClock } from './server-clock.ts';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 
-/** The skew that is known after answers of a server whose clock was so far ahead, each on its way for so long. */
+/** The skew after answers of a server whose clock was `ahead` ms ahead, each answer taking `took` ms. */
 function skewAfter(
   answers: readonly { readonly at: number; readonly ahead: number; readonly took?: number }[],
 ): number {
@@ -16,14 +16,14 @@ function skewAfter(
 }
 
 describe('the skew between the clocks of this machine and of the API server', () => {
-  it.each([0, 400, -400, 1_000, -1_000])('is none where a Date of whole seconds need not mean any: %i ms', (ahead) => {
+  it.each([0, 400, -400, 1_000, -1_000])('is 0 if whole seconds can explain the difference: %i ms', (ahead) => {
     const answers = [100, 350, 600, 850].map((at) => ({ at, ahead }));
 
     expect(skewAfter(answers)).toBe(0);
   });
 
   it.each([40_000, -40_000, 3_600_500])(
-    'is known to a second after one answer, and better after more: %i ms',
+    'is known within a second after one answer, and better after more: %i ms',
     (ahead) => {
       const answers = [0, 130, 260, 390, 520, 650, 780, 910].map((at) => ({ at, ahead }));
 
@@ -32,7 +32,7 @@ describe('the skew between the clocks of this machine and of the API server', ()
     },
   );
 
-  it('is not known worse after an answer that took long', () => {
+  it('does not get less exact by an answer that took long', () => {
     const quick = { at: 0, ahead: 40_000 };
 
     expect(skewAfter([quick, { at: 500, ahead: 40_000, took: 9_000 }])).toBe(skewAfter([quick]));
@@ -47,7 +47,7 @@ describe('the skew between the clocks of this machine and of the API server', ()
     ).toBe(0);
   });
 
-  it.each([undefined, 'soon'])('is none without a Date: %s', (date) => {
+  it.each([undefined, 'soon'])('is 0 without a valid Date: %s', (date) => {
     const clock = createServerClock();
     clock.saw(date, { sentAt: new Date(noon), receivedAt: new Date(noon) });
 

@@ -1,20 +1,20 @@
-/** What the Date of answers tells about the clock of the API server, the one clock that all instances share. */
+/** Derives the API server's clock, which all instances share, from the Date header of its answers. */
 export interface ServerClock {
   readonly saw: (date: string | undefined, call: { readonly sentAt: Date; readonly receivedAt: Date }) => void;
-  /** As of the last answer, in whole seconds. */
+  /** At the last answer, in whole seconds. */
   readonly time: () => Date | undefined;
   readonly skewMs: () => number;
 }
 
-/** A Date names a second, which was at some moment between the question and its answer. */
+/** A Date names a second; the answer was written at some moment between request and arrival. */
 const secondMs = 1000;
 
-/** Less may be a server that writes the Date of a moment ago, and is no trouble for anybody. */
+/** Below this the difference may come from a server that caches its Date, and is harmless. */
 const toleratedMs = 2 * secondMs;
 
 /**
- * Each answer bounds how far the server is ahead; what all of them allow is known better than from any one. Answers that
- * contradict each other mean that a clock was set: then the last one counts.
+ * Each answer bounds the skew, and the intersection of all bounds is narrower than any single one. If answers
+ * contradict each other, a clock was set, and only the last answer counts.
  */
 export function createServerClock(): ServerClock {
   let last: Date | undefined;

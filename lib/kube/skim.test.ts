@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { skim, type Fields } from './skim.ts';
 
-/** What skimming must come to, said by way of the whole value. */
+/** The expected result: parses the whole value and then removes the other fields. */
 function project(value: unknown, fields: Fields): unknown {
   if (fields === true || typeof value !== 'object' || value === null) {
     return value;
@@ -33,7 +33,7 @@ const { fields } = fc.letrec<{ fields: Fields }>((tie) => ({
 }));
 
 describe('skimming', () => {
-  it('finds exactly the wanted fields of any JSON, however it is laid out', () => {
+  it('returns exactly the wanted fields of any JSON, however it is formatted', () => {
     fc.assert(
       fc.property(value, fields, fc.constantFrom(0, 2), (given, wanted, indent) => {
         expect(skim(Buffer.from(JSON.stringify(given, undefined, indent)), wanted)).toEqual(project(given, wanted));
@@ -43,7 +43,7 @@ describe('skimming', () => {
   });
 
   it.each(['', '{', '{"items":[', '{"items":[{}', '{"items":"a', '{"other":{"a":1', '{"items":[]} x', '[1,'])(
-    'takes %j for no JSON',
+    'refuses %j, which is not JSON',
     (text) => {
       expect(() => skim(Buffer.from(text), { items: true })).toThrow(SyntaxError);
     },

@@ -1,10 +1,10 @@
-/** Which fields of an object are wanted: `true` means the whole value; of a list, the fields of each element. */
+/** The wanted fields of an object; `true` means the whole value. For a list, the wanted fields of each element. */
 export type Fields = true | { readonly [name: string]: Fields };
 
 /**
- * Reads only the wanted fields of a JSON text and passes all others by, in half the time and a tenth of the memory of
- * `JSON.parse` where a tenth is wanted. What is passed by is not checked. The bytes are used up: what is kept is moved
- * to their beginning, which spares a second buffer for each page of a large list.
+ * Parses only the wanted fields of a JSON text. If a tenth of it is wanted, this takes half the time and a tenth of the
+ * memory of `JSON.parse`. Skipped parts are not checked. Overwrites `json`: the wanted parts are moved to its
+ * beginning, which saves a second buffer for each page of a large list.
  */
 export function skim(json: Buffer, fields: Fields): unknown {
   const text: Text = { json, kept: 0 };
@@ -15,14 +15,14 @@ export function skim(json: Buffer, fields: Fields): unknown {
   return JSON.parse(json.toString('utf8', 0, text.kept));
 }
 
-/** What is kept is never longer than what was read for it, so it fits before that. */
+/** The JSON text. Wanted parts are never longer than what was read so far, so they fit before it. */
 interface Text {
   readonly json: Buffer;
-  /** How many bytes of it are kept so far. */
+  /** The number of bytes kept so far. */
   kept: number;
 }
 
-/** Fields with their names as bytes, so that a name need not become a string to be compared. */
+/** Fields with their names as bytes, so that names are compared without being decoded. */
 type Wanted = true | readonly WantedField[];
 
 interface WantedField {
@@ -45,7 +45,7 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Keeps the wanted part of the value that begins here. The answer is where it ends, as with most functions below. */
+/** Keeps the wanted part of the value that begins at `start`. Returns its end, like most functions below. */
 function keepWanted(text: Text, start: number, wanted: Wanted): number {
   const first = text.json[start];
   if (wanted !== true && (first === openBrace || first === openBracket)) {
@@ -92,7 +92,7 @@ function keepOfList(text: Text, start: number, wanted: Wanted): number {
   return at + 1;
 }
 
-/** Where nothing was kept the opening bracket has yet to come. */
+/** If nothing was kept, the opening bracket is still missing. */
 function close(text: Text, separator: number, end: number): void {
   if (separator !== comma) {
     put(text, separator);
@@ -130,7 +130,7 @@ function isAt(json: Buffer, start: number, end: number, name: Buffer): boolean {
   return at === name.length;
 }
 
-/** Passes one value by, whatever is in it. */
+/** Skips one value of any type. */
 function skip(json: Buffer, start: number): number {
   const first = json[start];
   if (first === quote) {
@@ -170,7 +170,7 @@ function skipNested(json: Buffer, start: number): number {
   throw new SyntaxError('unexpected end of JSON');
 }
 
-/** A number, true, false or null: up to what ends every value. */
+/** Skips a number, true, false or null. */
 function skipPlain(json: Buffer, start: number): number {
   let at = start;
   while (at < json.length && !endsPlain(json[at] ?? 0)) {

@@ -19,18 +19,23 @@ export interface Request {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Reading them may use them up, as `skim` does: then `body` says nothing any more either. */
+  /** `skim` overwrites these bytes; `body` is not valid afterwards either. */
   readonly bytes: Buffer;
-  /** The same as text, decoded where somebody wants it. */
+  /** The same as text, decoded on access. */
   readonly body: string;
   readonly sentBytes: number;
   readonly receivedBytes: number;
 }
 
-/** Kept connections to one API server. The client package opens a new one for each call, five times the cost. */
+/**
+ * Keep-alive connections to one API server. The client package opens a connection for each call, at five times the
+ * cost.
+ */
 export interface Transport {
   readonly send: (request: Request) => Promise<Answer>;
-  /** Resolves at the headers, within the deadline; the body stays open until the signal or the server ends it. */
+  /**
+   * Resolves when the headers arrive, within the deadline. The body stays open until the signal or the server ends it.
+   */
   readonly stream: (request: Request) => Promise<IncomingMessage>;
   /** The address of the API server. */
   readonly server: () => Promise<URL>;
@@ -40,22 +45,22 @@ export interface Transport {
 }
 
 export interface TransportOptions {
-  /** How long a request may take, connecting included. */
+  /** The longest duration of a request, including the connect. */
   readonly deadlineMs?: number;
 }
 
-/** Tokens are re-read so often; the API server accepts a rotated one for much longer. */
+/** Credentials are re-read after this time; the API server accepts a rotated token for much longer. */
 const reachLastsMs = 30_000;
 
-/** Below the API server's own limit of 90 s, so that it is never the one to close a socket that we are about to use. */
+/** Below the API server's idle limit of 90 s, so that the server never closes a socket that we are about to use. */
 const idleSocketMs = 60_000;
 
-/** Spares the API server the crowd when a function asks for a thousand objects at once. */
+/** Limits the load on the API server when a function reads a thousand objects at once. */
 const callsAtOnce = 64;
 
 export function createTransport(access: Access, { deadlineMs = 15_000 }: TransportOptions = {}): Transport {
   const calls = createConnections(access, { maxSockets: callsAtOnce });
-  // Each watch holds a connection for as long as it lives; they must not take those of the calls.
+  // A watch occupies its connection while it lives, so watches do not share the limit of the calls.
   const streams = createConnections(access, {});
 
   async function open(connections: Connections, request: Request): Promise<IncomingMessage> {
@@ -93,8 +98,8 @@ interface Connections {
 }
 
 /**
- * One agent for as long as the TLS identity stays the same; headers are read anew every half minute. The agent of an
- * identity that is over finishes what it has under way, and its idle sockets expire.
+ * Keeps one agent while the TLS identity stays the same, and re-reads the headers every 30 s. After a change, the old
+ * agent finishes its requests and its idle sockets expire.
  */
 function createConnections(access: Access, limits: { readonly maxSockets?: number }): Connections {
   let agent: http.Agent | undefined;
@@ -131,7 +136,7 @@ async function find(access: Access): Promise<Reach> {
   try {
     return await access();
   } catch (error) {
-    throw new Failure('unavailable', 'find the cluster and its credentials', { cause: error });
+    throw new Failure('unavailable', 'could not find the cluster and its credentials', { cause: error });
   }
 }
 
@@ -140,7 +145,7 @@ function createAgent(server: URL, options: https.AgentOptions): http.Agent {
   return server.protocol === 'http:' ? new http.Agent(kept) : new https.Agent(kept);
 }
 
-/** A kept socket may be closed by the server just as it is used again: nothing was read, so once more is safe. */
+/** The server may close an idle socket just as we reuse it. Nothing was read then, so one retry is safe. */
 async function attempt(connection: Connection, request: Request, deadlineMs: number): Promise<IncomingMessage> {
   try {
     return await exchange(connection, request, deadlineMs);
@@ -189,7 +194,7 @@ function exchange(
   });
 }
 
-/** The whole answer, or a failure when it does not arrive in time. */
+/** The whole answer; throws if it does not arrive in time. */
 export async function collect(response: IncomingMessage, request: Request, deadlineMs: number): Promise<Answer> {
   const { method, path, body } = request;
   const timer = setTimeout(() => response.destroy(late(method, path)), deadlineMs);
@@ -213,7 +218,7 @@ export async function collect(response: IncomingMessage, request: Request, deadl
 }
 
 function late(method: string, path: string): Failure {
-  return new Failure('unavailable', `${method} ${pathOnly(path)}: no answer in time`);
+  return new Failure('unavailable', `could not ${method} ${pathOnly(path)}: no answer in time`);
 }
 
 function unreachable(error: NodeJS.ErrnoException, reused: boolean, { method, path, signal }: Request): Failure {
@@ -221,8 +226,8 @@ function unreachable(error: NodeJS.ErrnoException, reused: boolean, { method, pa
     return error;
   }
   const stale = reused && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-  const reason = signal?.aborted === true ? 'the run was ended' : (error.code ?? error.message);
-  const message = `${method} ${pathOnly(path)}: ${reason}`;
+  const reason = signal?.aborted === true ? 'the run was aborted' : (error.code ?? error.message);
+  const message = `could not ${method} ${pathOnly(path)}: ${reason}`;
   return stale
     ? new StaleSocket('unavailable', message, { cause: error })
     : new Failure('unavailable', message, { cause: error });

@@ -11,9 +11,9 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
-  /** Where to go on from: a list's resourceVersion or that of the last event. */
+  /** Where to resume: the resourceVersion of a list or of the last event. */
   readonly resourceVersion: string;
-  /** After this much silence the connection counts as broken; bookmarks arrive every minute or so. */
+  /** After this time without data the connection counts as broken. Bookmarks arrive about every minute. */
   readonly silenceMs?: number;
 }
 
@@ -22,12 +22,12 @@ export interface WatchEvent<T extends KubeObject = KubeObject> {
   readonly object: T;
 }
 
-/** The server ends a watch after this long; below the five minutes after which some proxies cut it. */
+/** The server ends a watch after this time, before proxies do (some cut connections after five minutes). */
 const watchSeconds = 290;
 
 /**
- * One watch request, event by event. Ends when the server ends it. Throws a `Refusal` of code 410 when the
- * resourceVersion has expired, and a `Failure` when the connection breaks or goes silent.
+ * Sends one watch request and yields its events. Ends when the server ends the watch. Throws a `Refusal` of code 410 if
+ * the resourceVersion has expired, and a `Failure` if the connection breaks or goes silent.
  */
 export async function* watch<T extends KubeObject>(
   resource: Resource<T>,
@@ -60,7 +60,7 @@ export async function* watch<T extends KubeObject>(
 }
 
 function expired(what: string, { code = 500, message = '', reason = '' }: Status): Refusal {
-  return new Refusal('unavailable', `${what}: ${message}`, { code, reason });
+  return new Refusal('unavailable', `could not ${what}: ${message}`, { code, reason });
 }
 
 async function* lines(
@@ -69,7 +69,7 @@ async function* lines(
 ): AsyncGenerator<string, void, undefined> {
   response.setEncoding('utf8');
   const alarm = setTimeout(
-    () => response.destroy(new Failure('unavailable', `${what}: the connection went silent`)),
+    () => response.destroy(new Failure('unavailable', `could not ${what}: the connection went silent`)),
     silenceMs,
   );
   let rest = '';
@@ -83,7 +83,7 @@ async function* lines(
   } catch (error) {
     throw error instanceof Failure
       ? error
-      : new Failure('unavailable', `${what}: the connection broke`, { cause: error });
+      : new Failure('unavailable', `could not ${what}: the connection broke`, { cause: error });
   } finally {
     clearTimeout(alarm);
     response.destroy();

@@ -1,13 +1,13 @@
 import { quote } from '../base/quote.ts';
 
-/** A five-field schedule on the wall clock: on which days it fires, and at which minutes of those. */
+/** A five-field cron schedule on the wall clock. */
 export interface Cron {
   /** Minutes since midnight, ascending. */
   readonly times: readonly number[];
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
   readonly weekdays: ReadonlySet<number>;
-  /** When both days and weekdays are limited, either one fires; otherwise both must fit. */
+  /** If both days and weekdays are limited, either of them is enough (as in cron); otherwise both must match. */
   readonly eitherDay: boolean;
 }
 
@@ -15,7 +15,7 @@ interface Field {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** Names of the values, beginning with that of `from`. */
+  /** Names of the values, starting with the name of `from`. */
   readonly names?: readonly string[];
 }
 
@@ -32,10 +32,13 @@ const fields = {
   weekdays: { name: 'day of week', from: 0, to: 6, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
 } as const satisfies Record<string, Field>;
 
-/** More than a list of every value of every field takes. */
+/** Longer than a list of every value of every field. */
 const longestText = 1000;
 
-/** Reads `minute hour day month weekday` with `*`, `?`, names, lists, ranges and steps. Throws with what is wrong. */
+/**
+ * Reads `minute hour day month weekday` with `*`, `?`, names, lists, ranges and steps. Throws an error that names the
+ * problem.
+ */
 export function parseCron(text: string): Cron {
   if (text.length > longestText) {
     throw new Error(`schedule of ${text.length} characters: expected at most ${longestText}`);
@@ -73,10 +76,10 @@ function parseItem(text: string, field: Field): number[] {
   if (field.from <= first && first <= last && last <= field.to && stride >= 1) {
     return Array.from({ length: Math.floor((last - first) / stride) + 1 }, (_, index) => first + index * stride);
   }
-  throw new Error(`schedule: ${quote(text)} is no ${field.name} from ${field.from} to ${field.to}`);
+  throw new Error(`schedule: ${quote(text)} is not a valid ${field.name} from ${field.from} to ${field.to}`);
 }
 
-/** `5` stands for itself, `5/15` runs to the end of the field. */
+/** `5` means itself; `5/15` runs to the end of the field. */
 function boundsOf(text: string, hasStep: boolean, field: Field): readonly [number, number] {
   if (text === '*' || text === '?') {
     return [field.from, field.to];
@@ -85,7 +88,7 @@ function boundsOf(text: string, hasStep: boolean, field: Field): readonly [numbe
   return [first, last ?? (hasStep ? field.to : first)];
 }
 
-/** Not a number where the text is none. */
+/** Returns NaN if the text is not a number. */
 function valueOf(text: string, { from, names = [] }: Field): number {
   const named = names.indexOf(text.toLowerCase());
   return named < 0 ? (/^\d+$/.test(text) ? Number(text) : Number.NaN) : from + named;
@@ -98,7 +101,7 @@ function isEvery(text: string): boolean {
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
 
-/** The first wall time in `[from, to)` that fits. */
+/** The first wall time in `[from, to)` that matches. */
 export function earliestFit(cron: Cron, from: number, to: number): number | undefined {
   for (let day = startOfDay(from); day < to; day = dayAfter(cron, day)) {
     const time = firesOn(cron, day) ? cron.times[countBefore(cron.times, (from - day) / minuteMs)] : undefined;
@@ -110,7 +113,7 @@ export function earliestFit(cron: Cron, from: number, to: number): number | unde
   return undefined;
 }
 
-/** The last wall time in `[from, to)` that fits. */
+/** The last wall time in `[from, to)` that matches. */
 export function latestFit(cron: Cron, from: number, to: number): number | undefined {
   for (let day = startOfDay(to); day > from - dayMs; day = dayBefore(cron, day)) {
     const time = firesOn(cron, day) ? cron.times[countBefore(cron.times, (to - day) / minuteMs) - 1] : undefined;
@@ -122,16 +125,18 @@ export function latestFit(cron: Cron, from: number, to: number): number | undefi
   return undefined;
 }
 
-/** Times of which each comes soon after the one before. */
+/** A series of times that follow each other closely. */
 export interface Chain {
   readonly first: number;
   readonly last: number;
 }
 
-/** The wall times in `[from, to)` that fit, as chains in which none comes later than `pauseMs` after the one before. */
+/**
+ * The matching wall times in `[from, to)` as chains: within a chain, each follows the previous one within `pauseMs`.
+ */
 export function* chainsOfFits(cron: Cron, from: number, to: number, pauseMs: number): Generator<Chain, undefined> {
   const { times } = cron;
-  // A day without a pause is passed in one step, however many times fill it.
+  // If the times of a day form one chain, handle the day in one step.
   const step = longestPauseMs(cron) <= pauseMs ? times.length : 1;
   let chain: { first: number; last: number } | undefined;
   for (let day = startOfDay(from); day < to; day = dayAfter(cron, day)) {
@@ -159,7 +164,7 @@ function wallOf({ times }: Cron, day: number, index: number): number {
 
 const knownPauses = new WeakMap<Cron, number>();
 
-/** The longest time between two that fit on the same day. */
+/** The longest time between two matches on the same day. */
 function longestPauseMs(cron: Cron): number {
   const known = knownPauses.get(cron);
   if (known !== undefined) {
@@ -176,7 +181,7 @@ export function startOfDay(wall: number): number {
   return Math.floor(wall / dayMs) * dayMs;
 }
 
-/** The next day worth a look: a month that never fires is passed at once. */
+/** The next day that may match; months that never match are skipped at once. */
 function dayAfter({ months }: Cron, day: number): number {
   const date = new Date(day);
   const month = date.getUTCMonth();
@@ -199,7 +204,7 @@ function firesOn({ days, months, weekdays, eitherDay }: Cron, wall: number): boo
   return eitherDay ? day || weekday : day && weekday;
 }
 
-/** How many of the ascending times are smaller than the limit. */
+/** The number of ascending times below the limit. */
 function countBefore(times: readonly number[], limit: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {

@@ -32,7 +32,7 @@ const instant = fc
   .integer({ min: Date.UTC(2020, 0, 1) / minuteMs, max: Date.UTC(2035, 0, 1) / minuteMs })
   .map((minute) => minute * minuteMs);
 
-/** The firing before and the firing after, as far as they are within a year. */
+/** The firings before and after an instant, if they are within a year. */
 type Around = readonly [before: number | undefined, after: number | undefined];
 
 function ours(text: string, zone: string, now: number): Around {
@@ -50,7 +50,7 @@ function theirs(text: string, zone: string, now: number): Around {
   }) as unknown as Around;
 }
 
-/** Whether the clocks stay as they are between the two, and so both mean the same. */
+/** Whether the clocks do not change between the two firings, so that both implementations must agree. */
 function isPlain(zone: string, now: number, [before = now, after = now]: Around): boolean {
   const { start, end } = zoneOf(zone).spanAt(now);
   return start + 3 * 60 * minuteMs <= before && after < end;
@@ -89,11 +89,11 @@ describe('a schedule and croner', () => {
 interface Gap {
   readonly zone: string;
   readonly at: number;
-  /** Fires daily at a time that the clocks skip there. */
+  /** Fires daily at a time that the clocks skip. */
   readonly text: string;
 }
 
-/** Each gap, but for those that end at midnight, which croner leaves for the same time of the day after. */
+/** Every gap except those that end at midnight, which croner postpones to the same time of the next day. */
 function gapsOf(zone: string): Gap[] {
   const { spanAt } = zoneOf(zone);
   const found: Gap[] = [];

@@ -11,17 +11,20 @@ const units: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-// Each text fits in one way only: with `\d+\.?\d*` a row of digits has as many as digits, and took seconds to refuse.
+// Each text matches in one way only. With `\d+\.?\d*`, refusing a long row of digits took seconds.
 const amount = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 const duration = new RegExp(`^[-+]?(0|(${amount.source})+)$`);
 
-/** What 64 bits of nanoseconds hold, about 292 years: Go refuses more. */
+/** Go keeps durations in 64 bits of nanoseconds (about 292 years) and refuses longer ones. */
 const longestMs = 2 ** 63 / 1e6;
 
-/** Reads a duration as Go writes it (`1h30m`, `1.5h`, `-90s`), in milliseconds. There is no day. Throws with what is wrong. */
+/**
+ * Reads a duration as Go writes it (`1h30m`, `1.5h`, `-90s`) and returns milliseconds. There is no unit for days.
+ * Throws an error that names the problem.
+ */
 export function parseDuration(text: string): number {
   if (!duration.test(text)) {
-    throw new Error(`${quote(text)} is no duration such as 90s, 30m or 1h30m (units: ns, us, ms, s, m, h)`);
+    throw new Error(`${quote(text)} is not a duration such as 90s, 30m or 1h30m (units: ns, us, ms, s, m, h)`);
   }
   const sum = [...text.matchAll(amount)].reduce(
     (ms, [, value, unit = '']) => ms + Number(value) * (units[unit] ?? 0),
@@ -30,12 +33,12 @@ export function parseDuration(text: string): number {
   if (sum >= longestMs) {
     throw new Error(`${quote(text)} is longer than 292 years`);
   }
-  // Whole nanoseconds, as Go counts: sums of fractions would be a little off.
+  // Round to whole nanoseconds, as Go does, to remove errors of floating point.
   const ms = Math.round(sum * 1e6) / 1e6;
   return text.startsWith('-') ? -ms : ms;
 }
 
-/** Writes whole seconds as Go does: `1h30m0s`. */
+/** Formats whole seconds as Go does: `1h30m0s`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(Math.abs(ms) / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];

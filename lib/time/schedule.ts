@@ -2,27 +2,30 @@ import { chainsOfFits, earliestFit, latestFit, parseCron, type Chain, type Cron 
 import { zoneOf, type Span, type Zone } from './zone.ts';
 
 /**
- * A cron expression on the clocks of a zone. An instant fires when those clocks then show a time that fits: a time that
- * they skip in spring does not fire, one that they show twice in autumn fires twice.
+ * A cron expression in a time zone. It fires at each instant at which the clocks of the zone show a matching time: a
+ * time that they skip in spring does not fire, and a time that they show twice in autumn fires twice.
  */
 export interface Schedule {
   readonly cron: Cron;
   readonly zone: Zone;
-  /** Makes skipped times fire at the instant at which the clocks went forward. */
+  /** Skipped times fire at the instant at which the clocks go forward. */
   readonly catchesUp?: boolean;
 }
 
 const prefixed = /^(?:CRON_TZ|TZ)=(?<zone>\S*)\s*(?<expression>.*)$/s;
 
-/** Reads a cron expression; `TZ=<zone>` or `CRON_TZ=<zone>` before it wins over the zone given. Throws with what is wrong. */
+/**
+ * Reads a cron expression. A prefix `TZ=<zone>` or `CRON_TZ=<zone>` overrides `zone`. Throws an error that names the
+ * problem.
+ */
 export function parseSchedule(text: string, zone: string): Schedule {
   const { zone: own = zone, expression = text } = prefixed.exec(text)?.groups ?? {};
   return { cron: parseCron(expression), zone: zoneOf(own) };
 }
 
 /**
- * The first instant in `[from, to)` that fires. Between two changes of the clocks, wall time is instant plus offset: so
- * each such span is searched on the calendar alone.
+ * The first instant in `[from, to)` that fires. Between two clock changes, wall time is instant plus offset, so each
+ * such span is searched by calendar alone.
  */
 export function firstFiring(schedule: Schedule, from: number, to: number): number | undefined {
   const { cron, zone } = schedule;
@@ -57,7 +60,7 @@ export function lastFiring(schedule: Schedule, from: number, to: number): number
   return undefined;
 }
 
-/** The instants in `[from, to)` that fire, as chains in which none comes later than `pauseMs` after the one before. */
+/** The firing instants in `[from, to)` as chains: within a chain, each follows the previous one within `pauseMs`. */
 export function* chainsOfFirings(
   schedule: Schedule,
   from: number,
@@ -77,7 +80,7 @@ export function* chainsOfFirings(
   }
 }
 
-/** Whether the clocks skipped a time that fits when this span began. */
+/** Whether the clocks skipped a matching time when this span began. */
 function catchesUpAt(schedule: Schedule, span: Span): boolean {
   return schedule.catchesUp === true && skipsAt(schedule, span);
 }
@@ -86,7 +89,7 @@ function skipsAt({ cron, zone }: Schedule, { start, offset }: Span): boolean {
   return earliestFit(cron, start + zone.spanAt(start - 1).offset, start + offset) !== undefined;
 }
 
-/** The first change of the clocks in `[from, to)` that skips a time that fits. */
+/** The first clock change in `[from, to)` that skips a matching time. */
 export function firstSkip(schedule: Schedule, from: number, to: number): number | undefined {
   for (let at = schedule.zone.spanAt(from).end; at < to; at = schedule.zone.spanAt(at).end) {
     if (skipsAt(schedule, schedule.zone.spanAt(at))) {

@@ -36,7 +36,7 @@ describe('a zone', () => {
     'SystemV/AST4',
     '+01:00',
     'Mars/Base',
-  ])('"%s" is none: what Intl takes it for is another place than people mean, or nobody else knows it', (name) => {
+  ])('"%s" is refused: Intl gives it an unexpected meaning, or no other system knows it', (name) => {
     expect(() => zoneOf(name)).toThrow(`unknown time zone ${name}`);
   });
 });

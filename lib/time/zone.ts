@@ -1,4 +1,4 @@
-/** A stretch of time in which the clocks of a zone are ahead of UTC by the same amount. */
+/** A period in which the offset of a zone from UTC does not change. */
 export interface Span {
   readonly start: number;
   /** Exclusive. The next span may have the same offset. */
@@ -6,30 +6,30 @@ export interface Span {
   readonly offset: number;
 }
 
-/** The clocks of one place. All times are milliseconds; wall time is what a clock shows, counted as if it were UTC. */
+/** The clocks of a zone. All times are milliseconds; wall time is what a clock shows, counted as if it were UTC. */
 export interface Zone {
   readonly name: string;
-  /** The span around an instant. */
+  /** The span that contains an instant. */
   readonly spanAt: (instant: number) => Span;
 }
 
 const dayMs = 86_400_000;
 
-/** Zones keep an offset for weeks at least: the shortest from 2015 to 2040 is Fiji's summer of 28 days. */
+/** Zones keep an offset for weeks at least; the shortest period from 2015 to 2040 is Fiji's summer of 28 days. */
 const probeMs = 7 * dayMs;
 
-/** What is looked up at once and then kept. */
+/** The period that is looked up at once and cached. */
 const pageMs = 52 * probeMs;
 const pagesKept = 100;
 
-/** The one zone whose clocks never change. */
+/** The clocks of UTC never change. */
 export const utc: Zone = { name: 'UTC', spanAt: () => ({ start: -Infinity, end: Infinity, offset: 0 }) };
 
-/** The zone database is a constant of the process, read as far as it is asked for; a name has many spellings. */
+/** Bounds the cache of zones: one zone has many spellings. The zone database does not change while a process runs. */
 const zonesKept = 500;
 const known = new Map<string, Zone>();
 
-/** The zone of an IANA name; empty and `Local` mean UTC. Throws when there is no such zone. */
+/** The zone with an IANA name; empty and `Local` mean UTC. Throws if there is no such zone. */
 export function zoneOf(name: string): Zone {
   const given = name === '' || name === 'Local' ? 'UTC' : name;
   const zone = known.get(given) ?? (given === 'UTC' ? utc : readZone(given));
@@ -56,7 +56,7 @@ function readZone(name: string): Zone {
   function spanAt(instant: number): Span {
     const span = pageOf(Math.floor(instant / pageMs)).find(({ end }) => instant < end);
     if (span === undefined) {
-      throw new RangeError(`${instant} is no instant`);
+      throw new RangeError(`${instant} is not an instant`);
     }
     return span;
   }
@@ -77,12 +77,12 @@ function offsetsOf(name: string): Offsets {
   };
 }
 
-/** The names of three letters that the zone database has. */
+/** The three-letter names in the zone database. */
 const shortNames = ['CET', 'EET', 'EST', 'GMT', 'HST', 'MET', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'UTC', 'WET'];
 
 /**
- * Whether the zone database may have such a name. Intl also takes offsets such as +01:00 and names that only old Java
- * programs know, some with another meaning than people give them: its BST is Bangladesh, its AST Alaska.
+ * Whether the zone database may contain such a name. Intl also accepts offsets such as +01:00 and names from old Java
+ * programs, some with an unexpected meaning: its BST is Bangladesh, its AST is Alaska.
  */
 function isZoneName(name: string): boolean {
   return /^[a-z]{3}$/i.test(name) ? shortNames.includes(name.toUpperCase()) : /^(?!systemv\/)[a-z]/i.test(name);
@@ -97,7 +97,7 @@ function formatOf(name: string): Intl.DateTimeFormat {
       return new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
     }
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error(`unknown time zone ${name.slice(0, longestName)}`);
 }
@@ -116,7 +116,7 @@ function spansBetween(start: number, end: number, offsetAt: Offsets): readonly S
   }));
 }
 
-/** The first instant of the new offset. */
+/** The first instant with the new offset. */
 function changeBetween(before: number, after: number, offsetAt: Offsets): number {
   const old = offsetAt(before);
   let [low, high] = [before, after];

@@ -62,7 +62,7 @@ describe('coalescing', () => {
     );
   });
 
-  it('costs two runs for a hundred events of one key', async () => {
+  it('needs two runs for a hundred events of one key', async () => {
     const { submit } = createCoalescer({ running: 4, waiting: 1000 });
     const gate = Promise.withResolvers<void>();
     const sizes: number[] = [];
@@ -79,7 +79,7 @@ describe('coalescing', () => {
     expect(sizes).toEqual([1, 99]);
   });
 
-  it('lets no busy key starve another', async () => {
+  it('does not let a busy key starve another', async () => {
     const { submit } = createCoalescer({ running: 1, waiting: 1000 });
     const order: string[] = [];
     async function work(key: string): Promise<void> {
@@ -99,7 +99,7 @@ describe('coalescing', () => {
     expect(order.indexOf('quiet')).toBeLessThanOrEqual(2);
   });
 
-  it('refuses more than may wait, and recovers', async () => {
+  it('refuses events beyond the waiting limit, and recovers', async () => {
     const { submit, idle } = createCoalescer({ running: 1, waiting: 2 });
     const gate = Promise.withResolvers<void>();
 

@@ -1,24 +1,33 @@
 import { Failure } from '../base/failure.ts';
 
 export interface Limits {
-  /** How many runs may be under way at once. */
+  /** The number of runs that may be active at once. */
   readonly running: number;
-  /** How many events may wait for a run; one more is refused. */
+  /** The number of events that may wait for a run; more are refused as `throttled`. */
   readonly waiting: number;
 }
 
-/** Runs work at most once at a time per key; whatever arrives meanwhile shares the next run. */
+/**
+ * Runs work at most once at a time per key. Items that arrive during a run share the next one:
+ *
+ * | time | call             | effect                                 |
+ * | ---- | ---------------- | -------------------------------------- |
+ * | 0    | `submit('a', 1)` | a run with `[1]` begins                |
+ * | 1    | `submit('a', 2)` | waits                                  |
+ * | 2    | `submit('a', 3)` | waits, too                             |
+ * | 3    |                  | the run ends, one with `[2, 3]` begins |
+ */
 export interface Coalescer {
   /**
-   * Resolves with the result of a run that began after this call. Events of one key that wait together get one
-   * run with all their items, in order of arrival; a run that fails rejects for all that shared it.
+   * Resolves with the result of a run that began after this call. Waiting items of one key share one run, in order of
+   * arrival; if it fails, the calls of all of them reject.
    */
   readonly submit: <Item, Result>(key: string, item: Item, work: Work<Item, Result>) => Promise<Result>;
   /** Resolves when nothing runs and nothing waits. */
   readonly idle: () => Promise<void>;
 }
 
-/** All submitters of one key give the same work. */
+/** All submitters of a key must pass the same work. */
 export type Work<Item, Result = void> = (items: readonly Item[]) => Promise<Result>;
 
 interface Lane {
@@ -35,7 +44,7 @@ interface Batch {
 
 export function createCoalescer({ running: runningLimit, waiting: waitingLimit }: Limits): Coalescer {
   const lanes = new Map<string, Lane>();
-  // Lanes with a batch and no run, in order of arrival: a busy key goes to the back after each run.
+  // Lanes that wait for a run, in order of arrival. A busy key goes to the back after each run.
   const ready: { readonly key: string; readonly lane: Lane }[] = [];
   let running = 0;
   let waiting = 0;
@@ -109,7 +118,7 @@ export function createCoalescer({ running: runningLimit, waiting: waitingLimit }
 function createBatch<Item, Result>(work: Work<Item, Result>): Batch {
   const items: Item[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  // Every submitter gets the rejection; without this line a batch whose submitters are gone would end the process.
+  // Every submitter handles the rejection; without this line, a batch whose submitters are gone would end the process.
   promise.catch(() => undefined);
   return {
     add: (item) => items.push(item as Item),

@@ -26,7 +26,7 @@ describe('later', () => {
     jest.useRealTimers();
   });
 
-  it('tries again with growing pauses, and tells of each failure', async () => {
+  it('retries with growing pauses, and reports each failure', async () => {
     jest.useFakeTimers({ now: 0 });
     const errors: unknown[] = [];
     const { later } = timetable({ onError: (_key, error) => errors.push(error) });
@@ -43,7 +43,7 @@ describe('later', () => {
     jest.useRealTimers();
   });
 
-  it('does at drain what was meant for later, also what that work plans', async () => {
+  it('runs pending work at drain, and the work that it schedules', async () => {
     const { later, drain } = timetable();
     const done: string[] = [];
 
@@ -57,7 +57,7 @@ describe('later', () => {
     expect(done).toEqual(['a', 'b']);
   });
 
-  it('ends a drain although work plans itself again', async () => {
+  it('ends a drain even if work schedules itself again', async () => {
     const { later, drain } = timetable();
     let runs = 0;
 
@@ -72,7 +72,7 @@ describe('later', () => {
     expect(runs).toBe(1);
   });
 
-  it('waits for a date that no timer reaches', async () => {
+  it('waits for a date beyond the longest timer', async () => {
     jest.useFakeTimers({ now: 0 });
     const { later } = timetable();
     const done: string[] = [];

@@ -2,16 +2,25 @@ import { doublingMs, type Growth } from '../base/doubling.ts';
 
 export interface LaterOptions {
   readonly now: () => Date;
-  /** Runs the work in the lane of its key, so that it never runs twice at once. */
+  /** Runs the work in the lane of its key, so that two runs never overlap. */
   readonly run: (key: string, work: () => Promise<void>) => Promise<void>;
   readonly onError: (key: string, error: unknown) => void;
 }
 
-/** Work for a later moment whose intent is durable already: done by timer, or when the process drains. */
+/**
+ * Work for later whose intent is already durable in the cluster. It runs by timer, or when the process drains. Failed
+ * work is retried with growing pauses.
+ *
+ * ```ts
+ * const { later, drain } = createTimetable({ now, run, onError });
+ * later('flush', new Date(now().getTime() + 30_000), flush);
+ * await drain(); // on SIGTERM: runs `flush` now
+ * ```
+ */
 export interface Timetable {
   /** See `Later` in lib/function/definition.ts. */
   readonly later: (key: string, at: Date, work: () => Promise<void>) => void;
-  /** Does everything that is due later now, each key once: work that plans itself again is for the next process. */
+  /** Runs all pending work now, each key once. Work that schedules itself again is left to the next process. */
   readonly drain: () => Promise<void>;
 }
 
@@ -22,7 +31,7 @@ interface Entry {
   readonly failures: number;
 }
 
-/** Node fires a timer of more than 2^31 ms at once; a far date is looked at again each day. */
+/** Node fires a timer of more than 2^31 ms at once, so a far date is checked once a day. */
 const longestTimerMs = 86_400_000;
 const growth: Growth = { firstMs: 1_000, longestMs: 60_000 };
 

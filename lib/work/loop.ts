@@ -7,7 +7,10 @@ export interface LoopOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Runs at once and then `everyMs` after each end, never twice at the same time, until the signal. Resolves when over. */
+/**
+ * Runs at once, and again `everyMs` after each end, until the signal aborts. Runs never overlap. Resolves when the last
+ * run has ended.
+ */
 export async function repeat({ everyMs, signal, run, onError }: LoopOptions): Promise<void> {
   while (!signal.aborted) {
     try {

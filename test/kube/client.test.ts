@@ -268,7 +268,7 @@ describe('trouble with the API server', () => {
 
     await expect(kube.get(pods, { namespace: 'default', name: 'a' })).rejects.toMatchObject({
       kind: 'unavailable',
-      message: expect.stringContaining('the run was ended'),
+      message: expect.stringContaining('the run was aborted'),
     });
   });
 });

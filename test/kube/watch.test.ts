@@ -44,7 +44,7 @@ describe('a watch', () => {
     [
       'a connection that goes silent',
       (response) => response.write(line('ADDED', 'a')),
-      { kind: 'unavailable', message: 'watch configmaps: the connection went silent' },
+      { kind: 'unavailable', message: 'could not watch configmaps: the connection went silent' },
     ],
   ] satisfies [string, (response: ServerResponse) => unknown, object][])(
     'fails on %s',
@@ -56,7 +56,7 @@ describe('a watch', () => {
   it('gives up on a server that never answers', async () => {
     await expect(collectFrom(() => undefined, 50)).rejects.toMatchObject({
       kind: 'unavailable',
-      message: 'GET /api/v1/configmaps: no answer in time',
+      message: 'could not GET /api/v1/configmaps: no answer in time',
     });
   });
 });

@@ -182,7 +182,7 @@ describe('the source', () => {
 
   it('refuses to start with a wrong schedule', async () => {
     await expect(start([{ name: 'f', sink: first.url, watches: [], tick: '61 * * * *' }])).rejects.toThrow(
-      '"61" is no minute',
+      '"61" is not a valid minute',
     );
     expect(api.requests).toEqual([]);
   });

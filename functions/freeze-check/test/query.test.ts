@@ -108,7 +108,7 @@ describe('/v1/evaluate', () => {
     [{ ...rollout, action: '' }, 'namespace, kind, and action are required'],
     [{ ...rollout, kind: 'Pod' }, 'unsupported kind: Pod; valid: Deployment, StatefulSet, DaemonSet, CronJob'],
     [{ ...rollout, action: 'scale' }, 'unsupported action: scale; valid: CREATE, DELETE, ROLL_OUT, SCALE'],
-    [{ ...rollout, at: 'soon' }, 'at: "soon" is no time such as 2026-12-24T00:00:00Z'],
+    [{ ...rollout, at: 'soon' }, 'at: "soon" is not a time such as 2026-12-24T00:00:00Z'],
     [{ ...rollout, labels: 'app' }, 'labels must be as in app=web,tier=front, got "app"'],
   ])('FC-76 refuses %j', async (parameters, error) => {
     expect(json(await get(parameters))).toEqual({ status: 400, error });

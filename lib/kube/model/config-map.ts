@@ -2,25 +2,25 @@ import type { Operation } from 'fast-json-patch';
 import { pointer, unchanged, type CreateStep, type PatchStep } from './plan.ts';
 import { configMaps, type ConfigMap } from './resource.ts';
 
-/** A ConfigMap as it should be, as far as it is ours. */
+/** The wanted content of a ConfigMap, as far as it is ours. */
 export interface Content {
   readonly namespace: string;
   readonly name: string;
   readonly data: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Keys of the data that must be gone. */
+  /** Keys of the data to remove. */
   readonly obsolete?: readonly string[];
-  /** Annotations that must be gone. */
+  /** Annotations to remove. */
   readonly obsoleteAnnotations?: readonly string[];
 }
 
 export type WriteStep = CreateStep | PatchStep;
 
 /**
- * Creates the ConfigMap, or changes what differs of our own keys. The step fails if anybody wrote since `current` was
- * read. Keys, labels and annotations of others stay as they are. `undefined` if nothing
- * differs. The outcome carries metadata only.
+ * The step that creates the ConfigMap or writes those of our keys that differ; `undefined` if nothing differs. It fails
+ * with `conflict` if the ConfigMap was written since `current` was read. Keys, labels and annotations of others stay as
+ * they are. The outcome carries metadata only.
  */
 export function writeConfigMap(current: ConfigMap | undefined, content: Content, why: string): WriteStep | undefined {
   const { namespace, name, data, labels = {}, annotations = {} } = content;
@@ -64,7 +64,7 @@ function removals(
     .map((key) => ({ op: 'remove', path: pointer(...path, key) }));
 }
 
-/** Adding to a map that is absent would fail, so the map comes first. */
+/** JSON patch cannot add to an absent map, so the map is created first. */
 function additions(
   path: readonly string[],
   current: Texts | null | undefined,

@@ -3,10 +3,13 @@ import type { EventStep } from './plan.ts';
 import { apiVersion, type Resource } from './resource.ts';
 import type { KubeObject } from './wire.ts';
 
-/** What an Event says. */
+/** The content of an Event. */
 export type News = Pick<EventStep, 'type' | 'reason' | 'note' | 'occasion'>;
 
-/** A step that reports news about an object; items of a list do not carry their kind, so the resource says it. */
+/**
+ * The step that emits an Event about an object. Items of a list do not carry their kind, so the resource is passed,
+ * too.
+ */
 export function eventAbout(
   resource: Pick<Resource, 'group' | 'version' | 'kind'>,
   { metadata }: Pick<KubeObject, 'metadata'>,
@@ -20,13 +23,13 @@ export function eventAbout(
   return { do: 'event', about, ...news };
 }
 
-/** The same news about the same object has one name, so emitting it twice within the life of an Event writes nothing. */
+/** The same news about the same object has the same name, so a repeated emit writes nothing while the Event exists. */
 export function eventName({ about, type, reason, note, occasion }: EventStep): string {
   const name = (about.metadata?.name ?? '').slice(0, 230);
   return `${name}.${digest(JSON.stringify([about.metadata?.uid, type, reason, occasion ?? note]), 16)}`;
 }
 
-/** The API server refuses notes of more bytes. */
+/** In bytes; the API server refuses longer notes. */
 const longestNote = 1024;
 
 /** The Event as the API server stores it. */
@@ -46,7 +49,7 @@ export function eventOf(step: EventStep, fieldManager: string, now: Date): KubeO
   };
 }
 
-/** Cut between characters, not inside one. */
+/** Cuts between characters, not inside one. */
 function shortened(note: string): string {
   const bytes = Buffer.from(note).subarray(0, longestNote);
   return bytes.toString().replace(/\uFFFD+$/, '');

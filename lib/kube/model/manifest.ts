@@ -1,4 +1,4 @@
-/** One Kubernetes object as a file holds it. */
+/** One Kubernetes object in a file. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;

@@ -2,14 +2,35 @@ import type { Operation } from 'fast-json-patch';
 import type { Resource } from './resource.ts';
 import type { KubeObject } from './wire.ts';
 
-/** What to do, computed before anything is done: it can be printed, filtered, tested and run. */
+/**
+ * Writes as data, computed before the first one is sent, so that they can be printed, filtered, tested and run.
+ *
+ * ```ts
+ * const plan: Plan = {
+ *   steps: [{ do: 'patch', resource: ingresses, namespace, name, operations: [unchanged(ingress), ...changes], why }],
+ *   skipped: ['shop/web: its class is handled elsewhere'],
+ * };
+ * await kube.run(plan);
+ * ```
+ */
 export interface Plan {
   readonly steps: readonly Step[];
-  /** What was left alone, and why. Logged and counted. */
+  /** What is left alone, and why. Logged and counted. */
   readonly skipped?: readonly string[];
 }
 
-/** One write. Each is harmless when repeated and safe when another writer was faster. */
+/**
+ * One request that writes. Each is harmless when repeated and has a precondition against other writers.
+ *
+ * | `do`     | request                                   | precondition                                    |
+ * | -------- | ----------------------------------------- | ----------------------------------------------- |
+ * | `apply`  | server-side apply of own fields           | field ownership, optionally the resourceVersion |
+ * | `patch`  | JSON patch                                | its own `test` operations                       |
+ * | `create` | create                                    | the object does not exist                       |
+ * | `delete` | delete                                    | the uid, optionally the resourceVersion         |
+ * | `evict`  | eviction of a pod                         | the uid, and disruption budgets                 |
+ * | `event`  | create of an Event with a name by content | none: a repeat changes nothing                  |
+ */
 export type Step = ApplyStep | PatchStep | CreateStep | DeleteStep | EvictStep | EventStep;
 
 export interface Target<T extends KubeObject = KubeObject> {
@@ -25,19 +46,19 @@ export interface ApplyStep {
   readonly resource: Resource;
   readonly object: KubeObject;
   readonly subresource?: 'status';
-  /** Takes fields over from other managers. Without it a contested field is a conflict. */
+  /** Take over fields from other managers. Without it, a field of another manager makes the step fail. */
   readonly force?: boolean;
   readonly why: string;
 }
 
-/** A JSON patch that carries its own precondition as a `test` operation. */
+/** A JSON patch that carries its precondition as a `test` operation. */
 export interface PatchStep extends Target {
   readonly do: 'patch';
   readonly operations: readonly Operation[];
   readonly subresource?: 'status' | 'scale';
-  /** Who the fields belong to afterwards, where it is not the function itself. */
+  /** The owner of the fields afterwards, if it is not the function. */
   readonly fieldManager?: string;
-  /** The outcome needs only the object's metadata: spares the bytes of a large object's way back. */
+  /** The outcome needs only metadata, which saves the bytes of a large object in the answer. */
   readonly brief?: boolean;
   readonly why: string;
 }
@@ -51,7 +72,7 @@ export interface CreateStep {
   readonly why: string;
 }
 
-/** Deletes exactly the object that was read. That it is gone already counts as done. */
+/** Deletes exactly the object that was read. An object that is already gone counts as deleted. */
 export interface DeleteStep extends Target {
   readonly do: 'delete';
   readonly uid: string;
@@ -60,7 +81,7 @@ export interface DeleteStep extends Target {
   readonly why: string;
 }
 
-/** Evicts exactly the pod that was read; a disruption budget that forbids it makes the step `throttled`. */
+/** Evicts exactly the pod that was read. The step fails as `throttled` if a disruption budget forbids the eviction. */
 export interface EvictStep {
   readonly do: 'evict';
   readonly name: string;
@@ -69,15 +90,18 @@ export interface EvictStep {
   readonly why: string;
 }
 
-/** A Kubernetes Event about an object: what happened to it and why, for `kubectl describe`. */
+/** Emits a Kubernetes Event about an object, for `kubectl describe`. */
 export interface EventStep {
   readonly do: 'event';
   readonly about: KubeObject;
   readonly type: 'Normal' | 'Warning';
-  /** CamelCase, one word for machines. */
+  /** CamelCase, for machines. */
   readonly reason: string;
   readonly note: string;
-  /** Where the same can happen again: when it did. It is told once for each occasion, however it is worded. */
+  /**
+   * For news that can recur: identifies the occurrence, such as its time. One Event is emitted per occasion, even if
+   * the note changes.
+   */
   readonly occasion?: string;
 }
 
@@ -86,7 +110,7 @@ export function pointer(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The `test` that makes a patch fail when the object changed since it was read. */
+/** The `test` operation that makes a patch fail if the object changed since it was read. */
 export function unchanged({ metadata }: KubeObject): Operation {
   return { op: 'test', path: pointer('metadata', 'resourceVersion'), value: metadata?.resourceVersion };
 }

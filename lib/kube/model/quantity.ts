@@ -1,18 +1,18 @@
 const quantity =
   /^(?<number>[-+]?(?:\d+(?:\.\d*)?|\.\d+))(?:[eE](?<exponent>[-+]?\d{1,2})|(?<suffix>[numkMGTPE]|[KMGTPE]i))?$/;
 
-/** Longer ones are compared as texts: what is read here comes from reviews, and large numbers take long. */
+/** Longer texts are compared literally: they come from reviews, and computing with huge numbers takes long. */
 const longestText = 100;
 
 const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };
 
-/** Whether two resource quantities are the same amount: `1` and `1000m`, `1Gi` and `1024Mi`. */
+/** Whether two resource quantities are equal: `1` and `1000m`, `1Gi` and `1024Mi`. */
 export function sameQuantity(a: string | number, b: string | number): boolean {
   return compareQuantities(a, b) === 0;
 }
 
-/** The same text for every way to write an amount, for what is hashed; what is no quantity stays as it is. */
+/** The same text for every notation of an amount, for hashing. Other texts are returned unchanged. */
 export function canonicalQuantity(text: string): string {
   const amount = amountOf(text);
   if (amount === undefined) {

@@ -25,7 +25,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { KubeObject, Wire } from './wire.ts';
 
-/** Where a kind lives in the API. The type parameter says what a read of it returns. */
+/** A kind in the API. The type parameter is the type of its objects. */
 export interface Resource<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
@@ -138,7 +138,7 @@ export const mutatingPolicyBindings = clusterWide(
   'mutatingadmissionpolicybindings',
 );
 
-/** `v1`, `apps/v1`: what an object of this kind carries as `apiVersion`. */
+/** The `apiVersion` of objects of this kind: `v1`, `apps/v1`. */
 export function apiVersion({ group, version }: Pick<Resource, 'group' | 'version'>): string {
   return group === '' ? version : `${group}/${version}`;
 }
@@ -149,7 +149,7 @@ export function groupVersion(text: string): { group: string; version: string } {
   return slash < 0 ? { group: '', version: text } : { group: text.slice(0, slash), version: text.slice(slash + 1) };
 }
 
-/** The plural that Knative's ApiServerSource derives from a kind's letters alone: a Gateway is among `gatewaies`. */
+/** The plural that Knative's ApiServerSource derives from a kind by spelling alone: `gatewaies` for Gateway. */
 export function guessedPlural(kind: string): string {
   const singular = kind.toLowerCase();
   if (singular.endsWith('endpoints')) {

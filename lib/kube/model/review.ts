@@ -1,6 +1,6 @@
 import type { KubeObject, Status } from './wire.ts';
 
-/** Who made the request, as a webhook sees it. */
+/** The sender of a request, as a webhook sees it. */
 export interface UserInfo {
   readonly username?: string;
   readonly uid?: string;
@@ -22,10 +22,10 @@ export interface GroupVersionResource {
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** The question of an API server, field for field as it travels (admission.k8s.io/v1). */
+/** The API server's request to a webhook, with the fields of admission.k8s.io/v1. */
 export interface AdmissionRequest {
   readonly uid: string;
-  /** The kind that the webhook asked for; `requestKind` is what the client sent. */
+  /** The kind in the version that the webhook asked for; `requestKind` is what the client sent. */
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   readonly subResource?: string;
@@ -47,7 +47,7 @@ export interface AdmissionResponse {
   readonly uid: string;
   readonly allowed: boolean;
   readonly status?: Partial<Status>;
-  /** A JSON Patch as base64 of its JSON text. */
+  /** A JSON patch: base64 of its JSON text. */
   readonly patch?: string;
   readonly patchType?: string;
   readonly warnings?: readonly string[];
@@ -61,7 +61,7 @@ export interface AdmissionReview {
   readonly response?: AdmissionResponse;
 }
 
-/** Wraps a question in the envelope that webhooks expect. */
+/** Wraps a request in the envelope that webhooks expect. */
 export function reviewOf(request: AdmissionRequest): AdmissionReview {
   return { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request };
 }

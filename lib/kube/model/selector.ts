@@ -4,7 +4,7 @@ import type { Wire } from './wire.ts';
 export type LabelSelector = Wire<V1LabelSelector>;
 type Labels = Readonly<Record<string, string>>;
 
-/** One condition on labels. An absent key satisfies `notin` and `!`, and nothing else. */
+/** One condition on labels. An absent key satisfies only `notin` and `!`. */
 export interface Requirement {
   readonly key: string;
   readonly operator: 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
@@ -14,14 +14,14 @@ export interface Requirement {
 /** All requirements must hold; an empty selector matches everything. */
 export type Selector = readonly Requirement[];
 
-/** A label key as the API server takes it. */
+/** A label key that the API server accepts. */
 export const qualifiedName =
   /^((?=[^/]{1,253}\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 export const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const setOperation = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const comparison = /^([^\s=!<>]+)\s*(==|=|!=|<|>)\s*([^\s=!<>]*)$/;
 
-/** Reads `a=b,c in (d,e),!f` as the API server does. Throws with the part that is wrong. */
+/** Parses `a=b,c in (d,e),!f` as the API server does. Throws an error that names the wrong part. */
 export function parseSelector(text: string): Selector {
   return splitOutsideParentheses(text).map((part) => {
     const requirement = parseRequirement(part.trim());
@@ -36,17 +36,17 @@ export function matches(selector: Selector, labels: Labels | undefined): boolean
   return selector.every((requirement) => holds(requirement, valueOf(labels, requirement.key)));
 }
 
-/** A label may be called `constructor`, and most objects have no such label. */
+/** Own properties only: a selector may use the key `constructor`. */
 function valueOf(labels: Labels | undefined, key: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** A selector as objects carry it. An absent one selects nothing, an empty one everything. */
+/** Matches a selector as objects contain it. An absent selector matches nothing, an empty one everything. */
 export function matchesLabelSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
   return selector !== undefined && matches(requirements(selector), labels);
 }
 
-/** The same selector as a list of conditions. */
+/** Converts a selector of an object into a list of conditions. */
 export function requirements({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Selector {
   return [
     ...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'in' as const, values: [value] })),
@@ -54,22 +54,24 @@ export function requirements({ matchLabels = {}, matchExpressions = [] }: LabelS
   ];
 }
 
-/** Like `requirements`, for a selector that nobody has checked. Throws with the condition that the API server would refuse. */
+/**
+ * Like `requirements`, for an unchecked selector. Throws an error that names the condition that the API server would
+ * refuse.
+ */
 export function soundRequirements(selector: LabelSelector): Selector {
   const selected = requirements(selector);
   for (const requirement of selected) {
     const { key, operator, values } = requirement;
     const takesValues = operator === 'in' || operator === 'notin';
     if (!isSound(requirement) || takesValues !== values.length > 0) {
-      throw new Error(
-        `"${key}" with ${takesValues ? `values [${values.join(', ')}]` : `${values.length} values`} is no label condition`,
-      );
+      const given = takesValues ? `values [${values.join(', ')}]` : `${values.length} values`;
+      throw new Error(`"${key}" with ${given} is not a valid label condition`);
     }
   }
   return selected;
 }
 
-/** The text form that the API takes as `labelSelector`. */
+/** Formats a selector for the query parameter `labelSelector`. */
 export function formatSelector(selector: Selector): string {
   return selector.map(formatRequirement).join(',');
 }

@@ -1,6 +1,6 @@
 /**
- * A client model as it travels: dates are strings, reserved words carry no underscore.
- * Declared with the client's generated classes, read as plain JSON, so that fields a model does not know survive.
+ * The JSON form of a client model: dates are strings, and reserved words have no underscore. The types come from the
+ * client package's generated classes, but values are plain JSON, so fields that a model does not know survive.
  */
 export type Wire<T> = T extends Date
   ? string
@@ -56,7 +56,7 @@ export interface KubeObject {
   metadata?: Metadata;
 }
 
-/** The body of every refusal of a Kubernetes API. */
+/** The body of every error answer of a Kubernetes API. */
 export interface Status {
   kind: 'Status';
   apiVersion: 'v1';

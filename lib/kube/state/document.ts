@@ -3,8 +3,8 @@ import { writeConfigMap, type WriteStep } from '../model/config-map.ts';
 import type { ConfigMap } from '../model/resource.ts';
 
 /**
- * What a function remembers, as keys of a ConfigMap. `format` of equal values gives equal texts, so that a repeat writes
- * nothing; `parse` takes whatever it finds, and what cannot be read counts as unknown.
+ * The state of a function, as keys of a ConfigMap. `format` must return equal texts for equal values, so that a repeat
+ * writes nothing. `parse` must accept any input and treat unreadable parts as unknown.
  *
  * ```ts
  * const census: Document<Census> = {
@@ -18,19 +18,19 @@ import type { ConfigMap } from '../model/resource.ts';
 export interface Document<T> {
   /** The ConfigMap, in the function's own namespace. */
   readonly name: string;
-  /** Grows when an older release could not read what this one writes. */
+  /** Incremented when older releases cannot read what this one writes. */
   readonly schema: number;
   readonly parse: (data: Texts) => T;
   readonly format: (value: T) => Texts;
-  /** Keys of the data that are ours: those that `format` leaves out are removed. Default: all of them. */
+  /** Which keys of the data are ours: those that `format` leaves out are removed. Default: all keys. */
   readonly owns?: (key: string) => boolean;
-  /** Where earlier releases kept the schema, if not under the key `schema`. */
+  /** Where earlier releases stored the schema, if not under the key `schema`. */
   readonly schemaOf?: (data: Texts) => string | undefined;
 }
 
 export type Texts = Readonly<Record<string, string>>;
 
-/** A document as it was read, or as it was last written. */
+/** A document as last read or written. */
 export interface Stored<T> {
   readonly value: T;
   readonly object: ConfigMap | undefined;
@@ -39,8 +39,8 @@ export interface Stored<T> {
 const schemaKey = 'schema';
 
 /**
- * The document in a ConfigMap. One that a later release wrote is refused: it may record what nothing else records, so
- * nothing may act as if it were empty, and nothing may overwrite it.
+ * Reads the document in a ConfigMap. Throws `LaterSchema` if a later release wrote it: it may hold the only record of
+ * something, so it must neither count as empty nor be overwritten.
  */
 export function readDocument<T>(document: Document<T>, object: ConfigMap | undefined): Stored<T> {
   const { [schemaKey]: schema, ...data } = object?.data ?? {};
@@ -51,7 +51,7 @@ export function readDocument<T>(document: Document<T>, object: ConfigMap | undef
   return { value: document.parse(data), object };
 }
 
-/** The ConfigMap was written by a release that this one does not know. */
+/** A later release wrote the ConfigMap, in a schema that this one cannot read. */
 export class LaterSchema extends Failure {
   constructor(name: string, schema: string) {
     const remedy = 'install that release again, or delete the ConfigMap to start without it';
@@ -62,11 +62,11 @@ export class LaterSchema extends Failure {
 
 export interface Revision {
   readonly namespace: string;
-  /** Annotations to remove in the same write: commands that were carried out. */
+  /** Annotations to remove in the same write: commands that are done. */
   readonly obsoleteAnnotations?: readonly string[];
 }
 
-/** The write that turns what is stored into the next value, or `undefined` if nothing differs. */
+/** The step that writes the next value; `undefined` if nothing differs. */
 export function documentStep<T>(
   document: Document<T>,
   { object }: Stored<T>,
@@ -78,7 +78,10 @@ export function documentStep<T>(
   return writeConfigMap(object, { namespace, name: document.name, data, obsolete, obsoleteAnnotations }, 'state');
 }
 
-/** What is stored after that write, without reading it again. Without metadata, as after a dry run, nothing was written. */
+/**
+ * The stored document after that write, without reading it again. An outcome without metadata means that nothing was
+ * written, as in a dry run.
+ */
 export function storedAfter<T>(
   document: Document<T>,
   { object }: Stored<T>,

@@ -3,16 +3,16 @@ import type { Kube } from '../client.ts';
 import { configMaps, type ConfigMap } from '../model/resource.ts';
 import { documentStep, readDocument, storedAfter, type Document, type Revision, type Stored } from './document.ts';
 
-/** The document of a function in its ConfigMap. Every write is a compare-and-swap. */
+/** The state document of a function in its ConfigMap. Every write is a compare-and-swap. */
 export interface State<T> {
-  /** As last read or written. */
+  /** The value as last read or written. */
   readonly value: () => T;
-  /** The annotation of that name on the ConfigMap, by which somebody with the right to write it asks for something. */
+  /** The value of an annotation on the ConfigMap, with which operators send commands. */
   readonly annotation: (name: string) => string | undefined;
   readonly load: () => Promise<T>;
   /**
-   * Writes what the change makes of the value. If another writer was faster, the change is applied again to what is
-   * there then; so it must be a pure function of the value. A change that returns the same value writes nothing.
+   * Writes the changed value. After a conflict, `change` is applied again to the newly read value, so it must be pure.
+   * Writes nothing if `change` returns the same value.
    */
   readonly update: (change: (value: T) => T, options?: Pick<Revision, 'obsoleteAnnotations'>) => Promise<T>;
 }

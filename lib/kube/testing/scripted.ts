@@ -22,7 +22,7 @@ interface Options extends Partial<Pick<KubeOptions, 'dryRun' | 'signal' | 'log'>
   readonly around?: (transport: Transport) => Transport;
 }
 
-/** A client of a server that does what the script says. */
+/** A client of a test server that answers by the script. */
 export async function cluster(
   script: Script,
   { deadlineMs = 5_000, token, around = (same) => same, ...options }: Options = {},
