@@ -33,8 +33,9 @@ export type ConditionTable = Readonly<Record<string, ConditionRow>>;
 export const commonConditions = {
   RightMissing: {
     severity: 'error',
-    meaning: 'the API server refused a call for want of a right; what the call was for is not done',
-    action: 'apply the manifests of this release and of these settings again; the message names verb and resource',
+    meaning: 'the API server refused a call because the account has no right to it; what the call was for is not done',
+    action:
+      'apply the manifests of this release and of these settings again; in a function of your own, add the right to permissions.ts',
   },
   SettingUnknown: {
     severity: 'warning',

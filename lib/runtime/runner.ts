@@ -9,6 +9,7 @@ import type { FunctionSettings } from '../function/settings.ts';
 import type { Handler, Wake } from '../function/triggers.ts';
 import { createKube, type Call, type KubeOptions } from '../kube/client.ts';
 import type { Step } from '../kube/model/plan.ts';
+import type { MissingRight } from '../kube/refusal.ts';
 import { createServerClock } from '../kube/server-clock.ts';
 import { LaterSchema } from '../kube/state/document.ts';
 import type { Transport } from '../kube/transport.ts';
@@ -151,17 +152,22 @@ function countCall(
 
 /** Keeps the condition `RightMissing`: a right counts as missing until a call that needs it is answered otherwise. */
 function rightsNote(conditions: Conditions): (call: Call) => void {
-  const missing = new Set<string>();
-  return ({ verb, resource, code, rightMissing }) => {
+  const missing = new Map<string, string>();
+  return ({ verb, resource, code, missingRight }) => {
     const right = `${verb} ${resource}`;
-    if (rightMissing ? !missing.has(right) : code !== 0 && code < 500 && missing.has(right)) {
-      missing[rightMissing ? 'add' : 'delete'](right);
-      conditions.set(
-        'RightMissing',
-        [...missing].map((each) => `could not ${each}: forbidden`),
-      );
+    const problem = missingRight && describeRight(missingRight);
+    const isAnswered = code !== 0 && code < 500;
+    if (problem !== undefined && missing.get(right) !== problem) {
+      missing.set(right, problem);
+    } else if (problem !== undefined || !isAnswered || !missing.delete(right)) {
+      return;
     }
+    conditions.set('RightMissing', [...missing.values()]);
   };
+}
+
+function describeRight({ verb, resource, namespace }: MissingRight): string {
+  return `could not ${verb} ${resource}${namespace === undefined ? '' : ` in namespace ${namespace}`}: forbidden`;
 }
 
 /** `apply ConfigMap kube-system/coredns-custom`, for the line that says what an event caused. */

@@ -1,14 +1,11 @@
-import type { Logger } from 'pino';
 import { parseConfig, type Environment } from '../../function/config.ts';
 import type { Definition } from '../../function/definition.ts';
 import { askedBy, permissionsOf } from '../../install/manifests/function-manifests.ts';
 import { standardInstallation } from '../../install/manifests/installation.ts';
 import { accountWith } from '../../install/manifests/rights.ts';
 import { kubeconfigAccess, type Access } from '../../kube/access.ts';
-import { reportingMissingRights } from '../../kube/missing-right.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import { groupVersion, namespaces } from '../../kube/model/resource.ts';
-import type { Transport } from '../../kube/transport.ts';
 import { kubeconfigFor } from '../../sandbox/http/kubeconfig.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 
@@ -77,19 +74,4 @@ export function accountAccess(
     }
     return kubeconfigAccess(JSON.stringify(kubeconfigFor({ server: url, ca, token })))();
   };
-}
-
-/** Logs each right that a function turns out to lack, once. */
-export function tellMissingRights(transport: Transport, name: string, log: Logger): Transport {
-  const told = new Set<string>();
-  return reportingMissingRights(transport, ({ verb, resource, namespace }) => {
-    const right = `${verb} ${resource}${namespace === undefined ? '' : ` in ${namespace}`}`;
-    if (!told.has(right)) {
-      told.add(right);
-      log.error(
-        { function: name, verb, resource, namespace },
-        `${name} may not ${right}; grant it in functions/${name}/permissions.ts`,
-      );
-    }
-  });
 }

@@ -10,7 +10,7 @@ import { createCertificates } from '../../sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { startSource } from '../../source/source.ts';
 import type { Subscription } from '../../source/branch.ts';
-import { accountAccess, accountsOf, grant, tellMissingRights } from './accounts.ts';
+import { accountAccess, accountsOf, grant } from './accounts.ts';
 import { startCompanions } from './companion.ts';
 import { chosenFunctions } from '../functions.ts';
 import type { StartOptions } from './options.ts';
@@ -64,12 +64,7 @@ export async function start(options: StartOptions, environment: Environment, out
       environment: { ...settings, POD_NAMESPACE: namespace },
       access,
       transportOf: (name) =>
-        guarded(
-          sandbox === undefined
-            ? createTransport(access)
-            : tellMissingRights(createTransport(accountAccess(sandbox, { name, namespace })), name, log),
-          options,
-        ),
+        guarded(createTransport(sandbox === undefined ? access : accountAccess(sandbox, { name, namespace })), options),
       host: '127.0.0.1',
       tls: { cert, key },
       log,

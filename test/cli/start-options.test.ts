@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseCommandLine } from '../framework/parse.ts';
-import { start, type StartInput } from './command.ts';
-import { startOptions } from './options.ts';
+import { parseCommandLine } from '../../lib/cli/framework/parse.ts';
+import { start, type StartInput } from '../../lib/cli/start/command.ts';
+import { startOptions } from '../../lib/cli/start/options.ts';
 
 describe('the ports of npm start', () => {
   it.each([
