@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { program } from '../../lib/cli/bin/program.ts';
+import { findFunctions } from '../../lib/cli/functions.ts';
 import { kubeReflex, runNode } from './command.ts';
 
 let directory: string;
@@ -28,7 +29,7 @@ async function offered(...words: readonly string[]): Promise<string[]> {
   return stdout.split('\n').filter((word) => word !== '');
 }
 
-const functions = ['coredns-sync', 'freeze-check', 'istio-rollout', 'node-affinity-mutate'];
+const functions = (await findFunctions('functions')).map(({ definition }) => definition.name);
 
 describe('completion in bash', () => {
   it.each([

@@ -22,8 +22,7 @@ export interface Installed {
  */
 export function accountsOf({ definition, settings, namespace }: Installed): readonly Manifest[] {
   const { name } = definition;
-  // Whoever starts the process gives it a certificate: it keeps none by itself.
-  const config = { ...(parseConfig(definition.config, settings, name) as object), TLS_MODE: 'none' };
+  const config = parseConfig(definition.config, settings, name);
   const { admit, permissions } = askedBy(definition, config, { ...standardInstallation, namespace });
   const events = { kind: 'ServiceAccount', name, namespace };
   const webhook =
