@@ -40,8 +40,15 @@ export interface Runner<C> {
    */
   readonly run: (handler: Handler<C>, wake: Wake) => Promise<Report>;
   /** A context for one request or loop that lasts until the signal. */
-  readonly context: (signal: AbortSignal, report?: Report) => Context<C>;
+  readonly context: (signal: AbortSignal, options?: ContextOptions) => Context<C>;
   readonly conditions: Conditions;
+}
+
+export interface ContextOptions {
+  /** Where steps and calls are counted. */
+  readonly report?: Report;
+  /** False for calls that only find out which rights there are: their refusal is no condition. Default true. */
+  readonly notesRights?: boolean;
 }
 
 /** What a run did and cost. */
@@ -73,15 +80,18 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
   };
   const noteRight = rightsNote(conditions);
 
-  function context(signal: AbortSignal, report: Report = { steps: [], calls: 0 }): Context<C> {
-    const observed = observing(options, report, noteRight);
+  function context(
+    signal: AbortSignal,
+    { report = { steps: [], calls: 0 }, notesRights = true }: ContextOptions = {},
+  ): Context<C> {
+    const observed = observing(options, report, notesRights ? noteRight : () => undefined);
     return { ...common, signal, kube: createKube({ ...observed, signal, skew }) };
   }
 
   async function attempt(handler: Handler<C>, wake: Wake, signal: AbortSignal): Promise<Report> {
     const report: Report = { steps: [], calls: 0 };
     await startingOver(
-      () => withinTime(handler(context(signal, report), wake), 2 * limitMs, 'the handler ignored its time limit'),
+      () => withinTime(handler(context(signal, { report }), wake), 2 * limitMs, 'the handler ignored its time limit'),
       { signal },
     );
     return report;

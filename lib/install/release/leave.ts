@@ -101,7 +101,7 @@ async function arrive(
       now,
       later: () => undefined, // whoever leaves looks again by himself
     });
-    return runner.context(new AbortController().signal, report);
+    return runner.context(new AbortController().signal, { report });
   }
   const installed = await findInstallation(definition, { kube: contextWith(undefined).kube, namespace });
   const given = underBothNames(environment, definition);
