@@ -3,28 +3,41 @@ import type { AdmissionRequest } from '../kube/model/review.ts';
 import type { LabelSelector } from '../kube/model/selector.ts';
 import type { Context } from './definition.ts';
 
-/** A path that answers AdmissionReviews, and the webhooks by which the API server asks there. */
+/**
+ * A path that answers AdmissionReviews, and the webhooks that make the API server call it.
+ *
+ * ```ts
+ * const validate: Admission<Config> = {
+ *   path: '/validate',
+ *   type: 'validating',
+ *   onError: 'allow',
+ *   timeoutSeconds: 5,
+ *   webhooks: [{ name: 'validate.my-function.kube-reflex.dev', failurePolicy: 'Ignore', rules: [onConfigMaps] }],
+ *   decide: ({ object }) => (isFine(object) ? { allow: true } : { allow: false, message: 'a key is missing' }),
+ * };
+ * ```
+ */
 export interface Admission<C = unknown> {
   readonly path: `/${string}`;
-  /** Further paths with the same answers, such as one that people know from elsewhere. */
+  /** Further paths with the same answers, for example those of a system that the function replaces. */
   readonly aliases?: readonly `/${string}`[];
   readonly type: 'mutating' | 'validating';
-  /** What a request gets when the handler fails or runs out of time. */
+  /** The verdict if the handler fails or takes too long. */
   readonly onError: 'allow' | 'deny';
   readonly timeoutSeconds: number;
   readonly webhooks: readonly Webhook[];
   readonly decide: (request: AdmissionRequest, context: Context<C>) => Verdict | Promise<Verdict>;
 }
 
-/** One entry of a webhook configuration: when the API server asks. */
+/** One entry of a webhook configuration: when the API server calls. */
 export interface Webhook {
   /** Fully qualified: at least three labels, `validate.<function>.kube-reflex.dev`. */
   readonly name: string;
-  /** The configuration object that holds the entry. Default: the one that is named after the function. */
+  /** The configuration object that holds the entry. Default: the one named after the function. */
   readonly configuration?: string;
   readonly rules: readonly AdmissionRule[];
   readonly failurePolicy: 'Ignore' | 'Fail';
-  /** Default: all namespaces but those without which no function could start. */
+  /** Default: all namespaces except those that the function itself needs to start. */
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;
   readonly matchConditions?: readonly MatchCondition[];
@@ -34,7 +47,7 @@ export interface Webhook {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded';
 }
 
-/** A CEL expression without which the API server does not ask. */
+/** A CEL expression; the API server calls the webhook only if it is true. */
 export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
@@ -60,10 +73,10 @@ export interface Allowed {
 export interface Denied {
   readonly allow: false;
   readonly message: string;
-  /** HTTP status that the caller of the API sees. Default 403. */
+  /** The HTTP status for the client of the API server. Default 403. */
   readonly code?: number;
   readonly reason?: string;
-  /** The fields that are to blame, for clients that show them one by one. */
+  /** The invalid fields, for clients that show them one by one. */
   readonly causes?: readonly Cause[];
   readonly warnings?: readonly string[];
   readonly auditAnnotations?: Readonly<Record<string, string>>;

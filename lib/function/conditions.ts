@@ -1,21 +1,26 @@
 /**
- * `error`: something that was asked for is not being done. `warning`: it will be done late, or is at risk. `info`: worth
- * knowing, nothing is wrong.
+ * How bad a condition is.
+ *
+ * | severity  | means                                 |
+ * | --------- | ------------------------------------- |
+ * | `error`   | something requested is not being done |
+ * | `warning` | it will be done late, or is at risk   |
+ * | `info`    | worth knowing, nothing is wrong       |
  */
 export type Severity = 'error' | 'warning' | 'info';
 
-/** What can be wrong with a function's job, for the people who run it. */
+/** Something that can be wrong with a function's job, for the people who run it. */
 export interface ConditionRow {
   readonly severity: Severity;
-  /** What it means while it stands: one sentence, without a full stop. */
+  /** What it means: one sentence, without a full stop. */
   readonly meaning: string;
-  /** What to do about it: an imperative sentence, without a full stop. */
+  /** What to do: an imperative sentence, without a full stop. */
   readonly action: string;
 }
 
 /**
- * The conditions of a function by name. The metric, the alert, the rows of the doctor, `/status` and the section of the
- * README come from this one table:
+ * The conditions of a function by name. The metric, the alert, the rows of the doctor, `/status` and a section of the
+ * README are generated from this table:
  *
  * ```ts
  * export const conditions = {
@@ -29,11 +34,11 @@ export interface ConditionRow {
  */
 export type ConditionTable = Readonly<Record<string, ConditionRow>>;
 
-/** Conditions that every function can have: the runtime raises them. */
+/** The conditions that the runtime raises for every function. */
 export const commonConditions = {
   RightMissing: {
     severity: 'error',
-    meaning: 'the API server refused a call because the account has no right to it; what the call was for is not done',
+    meaning: 'the API server refused a call because a right is missing; the work that needs it is not done',
     action:
       'apply the manifests of this release and of these settings again; in a function of your own, add the right to permissions.ts',
   },
@@ -49,28 +54,28 @@ export const commonConditions = {
   },
 } satisfies ConditionTable;
 
-/** A condition that stands now. */
+/** A condition that holds now. */
 export interface Standing {
   readonly type: string;
   readonly severity: Severity;
-  /** What exactly is wrong, one line for each problem; bounded. */
+  /** One line for each problem; bounded. */
   readonly messages: readonly string[];
-  /** How many problems there are, whether listed or not. */
+  /** The number of problems, including those not listed. */
   readonly count: number;
 }
 
-/** Where a handler reports what stands and what no longer does. */
+/** Where a handler raises and clears conditions. */
 export interface Conditions {
   /**
-   * Everything that is wrong in this respect now; nothing wrong clears the condition. The last call counts, so a handler
-   * that sees only a part of the cluster must not call it.
+   * Sets all current problems of a condition; an empty list clears it. The last call counts, so a handler that sees
+   * only a part of the cluster must not call it.
    */
   readonly set: (type: string, problems: readonly string[]) => void;
-  /** What stands, by name. */
+  /** The conditions that hold now, sorted by name. */
   readonly standing: () => readonly Standing[];
 }
 
-/** All rows that apply to a function. */
+/** The conditions of the function and of the runtime. */
 export function conditionsOf({ conditions = {} }: { readonly conditions?: ConditionTable }): ConditionTable {
   return { ...commonConditions, ...conditions };
 }

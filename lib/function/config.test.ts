@@ -28,7 +28,7 @@ const Config = z.object({
 });
 
 describe('settings', () => {
-  it('prefers the variable that carries the name of the function', () => {
+  it('prefers the variable with the name of the function', () => {
     const environment = {
       TARGET: 'common',
       COREDNS_SYNC_TARGET: 'own',
@@ -48,11 +48,11 @@ describe('settings', () => {
     });
   });
 
-  it('takes an empty variable as absent', () => {
+  it('treats an empty variable as absent', () => {
     expect(parseConfig(Config, { TARGET: 'a', RETRIES: '' }).RETRIES).toBe(3);
   });
 
-  it('takes an empty variable as it is where that means something', () => {
+  it('accepts an empty variable if the setting may be empty', () => {
     const names = withDefault(list({ about: 'which not', example: 'a,b', item: dnsLabel }), ['a']);
     const Skips = z.object({ SKIP: mayBeEmpty(names) });
 
@@ -63,7 +63,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('names every problem at once, with the variable, what is wrong and an example', () => {
+  it('reports every problem at once, with the variable, the reason and an example', () => {
     const environment = { X_RETRIES: 'many', PATIENCE: '1d', MODE: 'x', ADOPT: 'perhaps', NAMESPACES: 'a,B' };
 
     expect(() => parseConfig(Config, environment, 'x')).toThrow(
@@ -79,15 +79,15 @@ describe('settings', () => {
     );
   });
 
-  it.each(['1', '0', 'yes', 'on', 'off', 'True', 'FALSE', ' true'])('takes %j for neither true nor false', (value) => {
+  it.each(['1', '0', 'yes', 'on', 'off', 'True', 'FALSE', ' true'])('refuses %j as a flag', (value) => {
     expect(() => parseConfig(Config, { TARGET: 'a', ADOPT: value })).toThrow('ADOPT must be true or false');
   });
 
-  it('shows no more of a long value than a line holds', () => {
+  it('shortens a long value in the message', () => {
     expect(() => parseConfig(Config, { TARGET: 'X'.repeat(1000) })).toThrow(`got "${'X'.repeat(60)}…"`);
   });
 
-  it('gives examples for just what is required', () => {
+  it('gives examples for required settings only', () => {
     expect(exampleEnvironment(Config)).toEqual({ TARGET: 'ingress.default.svc' });
   });
 });

@@ -5,14 +5,14 @@ import { quote } from '../base/quote.ts';
 import { parseDuration } from '../time/duration.ts';
 
 /**
- * The settings of a function: a zod object whose keys are the names of environment variables. Settings here are of
- * zod/mini, which costs a third of zod at every start; a schema of zod itself fits as well.
+ * The settings of a function: a zod object whose keys are the names of environment variables. The settings here use
+ * zod/mini, which adds a third of zod's time to every start; schemas of zod itself work, too.
  */
 export type ConfigSchema<C> = z.core.$ZodObject & z.core.$ZodType<C>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Wrong settings, all of them at once. */
+/** Lists all wrong settings at once. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -23,7 +23,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads each setting as `<FUNCTION>_<NAME>`, then `<NAME>`. An empty variable counts as absent, unless it means something. */
+/**
+ * Reads each setting from the variable `<FUNCTION>_<NAME>` or else `<NAME>`. An empty variable counts as absent, unless
+ * the setting may be empty.
+ */
 export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment, name?: string): C {
   const given = Object.keys(schema._zod.def.shape).flatMap((key) => {
     const variable = variablesFor(key, name).find((candidate) => isGiven(schema, key, environment[candidate]));
@@ -37,18 +40,21 @@ export function parseConfig<C>(schema: ConfigSchema<C>, environment: Environment
   throw new ConfigError(result.error.issues.map((issue) => describeProblem(issue, given, schema)));
 }
 
-/** Whether a variable says anything about a setting. */
+/** Whether the value of a variable counts for this setting. */
 export function isGiven(schema: z.core.$ZodObject, key: string, value: string | undefined): boolean {
   const setting = schema._zod.def.shape[key];
   return value !== undefined && (value !== '' || (setting !== undefined && hasMark(setting, 'mayBeEmpty')));
 }
 
-/** Where a setting may stand, the first that is there counts. */
+/** The variables of a setting; the first one that is set counts. */
 export function variablesFor(key: string, name?: string): readonly string[] {
   return name === undefined ? [key] : [`${name.replaceAll('-', '_').toUpperCase()}_${key}`, key];
 }
 
-/** The example of each setting that has to be given or decided by whoever installs: enough to start with, and what a manifest shows as placeholder. */
+/**
+ * The example of each setting that has no default or that every installation must decide. Enough to start with, and the
+ * placeholders in manifests.
+ */
 export function exampleEnvironment(schema: z.core.$ZodObject): Record<string, string> {
   const shown = Object.entries(schema._zod.def.shape).filter(
     ([, setting]) => !z.safeParse(setting, undefined, { jitless: true }).success || hasMark(setting, 'forInstaller'),
@@ -74,7 +80,7 @@ function describeProblem(
   return `${found?.variable ?? key} ${problem}${example === undefined ? '' : ` (example: ${example})`}`;
 }
 
-/** A default or an optional is wrapped around the setting that carries the example. */
+/** Unwraps defaults and optionals, because the inner setting carries the example. */
 function exampleOf(setting: z.core.$ZodType | undefined): string | undefined {
   if (setting instanceof $ZodDefault || setting instanceof $ZodOptional) {
     return exampleOf(setting._zod.def.innerType);
@@ -83,18 +89,18 @@ function exampleOf(setting: z.core.$ZodType | undefined): string | undefined {
   return typeof example === 'string' ? example : undefined;
 }
 
-/** A setting with its description and an example, for error messages and the README. */
+/** The description and the example of a setting, for error messages and the README. */
 interface About {
   readonly about: string;
   readonly example: string;
 }
 
-/** A setting as zod knows it: made of a text. */
+/** A setting that is parsed from text. */
 export type Setting<Value> = z.ZodMiniType<Value, string>;
 
 /**
- * Reads a text in one step; `undefined` means that it is not as `says` says. Made of one schema, not of a chain of them
- * for each rule: every start of every function builds all its settings before it listens.
+ * Parses a text in one step; `read` returns `undefined` if the text is wrong, and `says` describes what is expected.
+ * One schema instead of a chain of checks, because every function builds all its settings before it listens.
  */
 function setting<Value>(
   { about, example }: About,
@@ -112,13 +118,13 @@ function setting<Value>(
   return schema.register(z.globalRegistry, { about, example });
 }
 
-/** What a text must match, and how to say so. */
+/** A pattern and its description for error messages: `must be …`. */
 export interface Pattern {
   readonly test: RegExp;
   readonly says: string;
 }
 
-/** Free text that must match a pattern. */
+/** Free text, optionally matching a pattern. */
 export function text({ pattern, ...about }: About & { readonly pattern?: Pattern }): Setting<string> {
   return setting(about, pattern?.says ?? 'must be text', (given) =>
     pattern === undefined || pattern.test.test(given) ? given : undefined,
@@ -158,7 +164,7 @@ export function oneOf<const Value extends string>(
   );
 }
 
-/** Nothing but these two words: what `1`, `yes` or `True` should mean here is not for us to guess. */
+/** Only `true` and `false`: it is unclear whether `1`, `yes` or `True` would mean the same. */
 export function flag({ about }: Omit<About, 'example'>): Setting<boolean> {
   const words = new Map([
     ['true', true],
@@ -167,14 +173,14 @@ export function flag({ about }: Omit<About, 'example'>): Setting<boolean> {
   return setting({ about, example: 'true' }, 'must be true or false', (given) => words.get(given));
 }
 
-/** A setting that may be absent on a laptop, but that every installation has to decide. */
+/** A setting that is optional on a laptop, but that every installation must decide. */
 export function forInstaller<T extends z.core.$ZodType>(setting: T): z.ZodMiniOptional<T> {
   const optional = z.optional(setting);
   z.globalRegistry.add(optional, { forInstaller: true });
   return optional;
 }
 
-/** A setting with a default that an empty variable takes away. */
+/** A setting with a default that an empty variable overrides. */
 export function mayBeEmpty<T extends z.core.$ZodType>(setting: T): T {
   z.globalRegistry.add(setting, { mayBeEmpty: true });
   return setting;
@@ -184,7 +190,7 @@ function hasMark(setting: z.core.$ZodType, mark: 'forInstaller' | 'mayBeEmpty'):
   return z.globalRegistry.get(setting)?.[mark] === true;
 }
 
-/** A setting that need not be given. */
+/** A setting with a default. */
 export function withDefault<T extends z.core.$ZodType>(
   setting: T,
   value: z.core.util.NoUndefined<z.core.output<T>>,
@@ -206,7 +212,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** A comma-separated list; what is said twice counts once. */
+/** A comma-separated list without duplicates. */
 export function list({ item, ...about }: About & { readonly item: Pattern }): Setting<string[]> {
   return setting(about, item.says, (given) => {
     const parts = given.split(',').map((part) => part.trim());

@@ -12,93 +12,121 @@ import type { Permission } from './permissions.ts';
 import type { Scaling } from './scaling.ts';
 import type { Tick, Trigger } from './triggers.ts';
 
-/** One function: what wakes it, what it may do, and its handlers. Everything else is the runtime's. */
+/**
+ * One function: its triggers, its rights and its handlers. The runtime does everything else.
+ *
+ * ```ts
+ * export default defineFunction<Config>({
+ *   name: 'my-function',
+ *   summary: 'annotates ConfigMaps with the names of their keys',
+ *   config: Config,
+ *   on: () => [{ resource: configMaps, mode: 'Reference', scope: 'own', handle: sync }],
+ *   tick: { schedule: '0 * * * *', handle: sync },
+ *   permissions: () => [{ groups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'patch'], scope: 'own' }],
+ * });
+ * ```
+ */
 export interface Definition<C = unknown> {
-  /** kebab-case; the folder, the manifests, the field manager and the metrics carry it. */
+  /** In kebab-case; the name of the folder, the manifests, the field manager and the metrics. */
   readonly name: string;
-  /** One sentence for people: what a cluster gains from it. */
+  /** One sentence about what it does for a cluster. */
   readonly summary: string;
   readonly config: ConfigSchema<C>;
   /** Settings that it no longer has, each with one sentence on what replaced it. One that is still set is reported. */
   readonly formerSettings?: Readonly<Record<string, string>>;
-  /** It heeds DRY_RUN by itself, since its report has to be written even then. */
+  /** The function implements DRY_RUN itself, because it must write its report even then. */
   readonly ownDryRun?: boolean;
-  /** What wakes it. A function of the settings, since a feature that is off watches nothing. */
+  /** The triggers. They depend on the settings, because a feature that is off watches nothing. */
   readonly on?: (config: C, site: Site) => readonly Trigger<C>[];
   readonly tick?: Tick<C>;
-  /** What it is asked before an object is stored: a function of the settings and of where it is installed. */
+  /** The webhooks. They depend on the settings and on where the function is installed. */
   readonly admit?: (config: C, site: Site) => readonly Admission<C>[];
   readonly routes?: readonly Route<C>[];
   readonly loops?: readonly Loop<C>[];
-  /** Sets the gauges that tell of the cluster, each time somebody reads the metrics of the events role. */
+  /** Updates gauges about the cluster; called when the metrics of the events role are scraped. */
   readonly measure?: (context: Context<C>) => Promise<void>;
   /**
-   * `server`: `context.now()` is corrected by what the answers of the API server say about its clock, the one clock that
-   * all instances share. For a function whose instances compare times that others wrote. Default `machine`.
+   * `server`: `context.now()` is corrected by the API server's clock, which all instances share. For functions whose
+   * instances compare times that others wrote. Default: `machine`.
    */
   readonly clock?: 'machine' | 'server';
   /** What can be wrong with its job, and what to do about it. */
   readonly conditions?: ConditionTable;
-  /** The exact rights it needs; a feature that is off asks for nothing. */
+  /** The exact rights it needs. A feature that is off needs none. */
   readonly permissions?: (config: C, site: Site) => readonly Permission[];
   /**
-   * Why nothing should be sent here yet, such as before the first snapshot; `undefined` when ready. A function that
-   * admits is asked where it admits, any other where it gets its events.
+   * Why the process is not ready, for example before the first snapshot; `undefined` if it is ready. Checked in the
+   * admission role if the function admits, otherwise in the events role.
    */
   readonly ready?: (context: Context<C>) => string | undefined;
-  /** The kinds it brings, in a file of their own: they stay, with all objects of them, when the function goes. */
+  /** The custom kinds of the function. They and all their objects stay when the function leaves. */
   readonly kinds?: readonly Manifest[];
-  /** What else comes with an installation, whole: its own kinds, a policy that confines its account. */
+  /** Further objects of an installation, for example a policy that restricts its account. */
   readonly objects?: (config: C, site: Site) => readonly Manifest[];
-  /** ConfigMaps that the admission half finds as files, so that it can start while the API server is away. */
+  /** ConfigMaps mounted as files in the admission role, so that it can start without the API server. */
   readonly mounts?: (config: C) => readonly Mount[];
   readonly scaling?: Scaling;
-  /** Longest run of a handler, where TIMEOUT_SECONDS does not say otherwise. */
+  /** The longest run of a handler, unless TIMEOUT_SECONDS is set. */
   readonly timeoutSeconds?: number;
-  /** What it makes for itself, by name: the last to go when it leaves a cluster. */
+  /** The objects that it creates for itself. They are deleted last when it leaves a cluster. */
   readonly keeps?: (config: C, site: Site) => readonly Kept[];
   /**
-   * Takes back what it changed in objects of others, because it leaves the cluster. Returns what is still there and why;
-   * it is called again until nothing is, with nobody left to wake the function, and once more when it no longer runs.
+   * Undoes its changes in objects of others before it leaves the cluster. Returns what remains and why. Called until
+   * nothing remains, after all triggers are removed, and once more when no workload runs any more.
    */
   readonly release?: (context: Context<C>) => Promise<readonly string[]>;
 }
 
-/** A ConfigMap of the function's own namespace, which need not exist, and where its keys appear. */
+/** A ConfigMap in the function's own namespace, which may be absent, and the directory of its keys. */
 export interface Mount {
   readonly configMap: string;
   readonly path: string;
 }
 
-/** What every handler gets: settings, the cluster, and the only clock and timers it may use. */
+/**
+ * What every handler gets: settings, client, log, and the only clock and timers it may use.
+ *
+ * | field                    | use                                             |
+ * | ------------------------ | ----------------------------------------------- |
+ * | `config`                 | the parsed settings                             |
+ * | `kube`                   | reads and writes the cluster                    |
+ * | `now`, `later`, `signal` | the time, work for later, the deadline          |
+ * | `memory`                 | caches that may vanish at any time              |
+ * | `conditions`             | reports what is wrong                           |
+ * | `metrics`, `log`         | counters and gauges; structured log lines       |
+ */
 export interface Context<C = unknown> {
   readonly config: C;
   readonly kube: Kube;
   readonly log: Logger;
   readonly metrics: FunctionMetrics;
-  /** The namespace this process runs in. */
+  /** The namespace of this process. */
   readonly namespace: string;
-  /** The time: this machine's, or the API server's where the definition asks for it. */
+  /** The time of this machine, or of the API server if the definition has `clock: 'server'`. */
   readonly now: () => Date;
-  /** Aborted at the deadline of the run. */
+  /** Aborts at the deadline of the run. */
   readonly signal: AbortSignal;
   readonly later: Later<C>;
-  /** What this instance remembers between requests. Nothing that matters: it dies with the process. */
+  /** What this instance caches between requests. It is lost with the process. */
   readonly memory: Memory;
-  /** What is wrong with the function's job, for people. */
+  /** What is wrong with the function's job. */
   readonly conditions: Conditions;
 }
 
-/** An object that a function makes for itself. */
+/** An object that a function creates for itself. */
 export interface Kept extends Target {
-  /** The annotation by which to tell it from one of the same name that somebody else made. */
+  /** The annotation that distinguishes it from an object of the same name that somebody else created. */
   readonly mark?: string;
 }
 
 /**
- * Runs `work` once at `at`, with a context of its own: that of the handler is over by then. Only for intent that is
- * already durable in the cluster: it also runs when the process drains, and is lost when the process dies. A second call
- * with the same key replaces the work and keeps the earlier time.
+ * Runs `work` once at `at`, with a new context, because the handler's context has ended by then. Only for intent that
+ * is already durable in the cluster: the work also runs when the process drains, and is lost when the process dies. A
+ * second call with the same key replaces the work and keeps the earlier time.
+ *
+ * ```ts
+ * later('flush', new Date(now().getTime() + 30_000), flush);
+ * ```
  */
 export type Later<C = unknown> = (key: string, at: Date, work: (context: Context<C>) => Promise<void>) => void;
 
@@ -106,7 +134,7 @@ export type Later<C = unknown> = (key: string, at: Date, work: (context: Context
 export interface Route<C = unknown> {
   readonly method: 'GET' | 'POST';
   readonly path: `/${string}`;
-  /** `text` leaves the body as it is, for a route that tells by itself what is wrong with it. Default `json`. */
+  /** `text` passes the body on unparsed, for a route that reports syntax errors itself. Default: `json`. */
   readonly body?: 'json' | 'text';
   readonly handle: (request: RouteRequest, context: Context<C>) => Reply | Promise<Reply>;
 }
@@ -114,9 +142,9 @@ export interface Route<C = unknown> {
 export interface RouteRequest {
   readonly query: URLSearchParams;
   readonly params: Readonly<Record<string, string>>;
-  /** The header of that name, by which callers say who they are. */
+  /** The header `Authorization`. */
   readonly authorization?: string;
-  /** Parsed JSON, absent without a body. */
+  /** The parsed JSON; absent if there is no body. */
   readonly body?: unknown;
 }
 
@@ -126,7 +154,7 @@ export interface Reply {
   readonly body: unknown;
 }
 
-/** Work that repeats while the process lives: refreshing a snapshot, polling a certificate. */
+/** Work that repeats while the process runs: refreshing a snapshot, polling a certificate. */
 export interface Loop<C = unknown> {
   readonly name: string;
   readonly role: 'events' | 'admission' | 'all';

@@ -1,14 +1,14 @@
-/** Names a value that each running instance of a function has for itself, and makes it at first use. */
+/** Identifies a value of an instance, and creates it at first use. */
 export interface MemoryKey<T> {
   readonly make: () => T;
 }
 
-/** The value of this instance under that key. */
+/** Returns the value of this instance for a key. */
 export type Memory = <T>(key: MemoryKey<T>) => T;
 
 /**
- * A key for `context.memory`. What it holds dies with the process, so it may only be what can be rebuilt at any time,
- * such as the snapshot that admission decides from:
+ * Creates a key for `context.memory`. The value is lost with the process, so it may hold only what can be rebuilt at
+ * any time, such as the snapshot that admission decides from:
  *
  * ```ts
  * const snapshot = memoryKey<Snapshot>(() => ({ policies: undefined }));

@@ -1,4 +1,4 @@
-/** Where a function counts what it does. Names get the function's prefix: `hosts_total` → `kube_reflex_<function>_hosts_total`. */
+/** Creates the metrics of a function. Names get its prefix: `hosts_total` → `kube_reflex_<function>_hosts_total`. */
 export interface FunctionMetrics {
   readonly counter: <Label extends string = never>(
     name: string,
@@ -6,13 +6,13 @@ export interface FunctionMetrics {
     labels?: readonly Label[],
   ) => Counter<Label>;
   readonly gauge: <Label extends string = never>(name: string, help: string, labels?: readonly Label[]) => Gauge<Label>;
-  /** Durations in seconds, in the buckets that requests have unless told otherwise. */
+  /** A histogram of seconds. Default: the buckets of request durations. */
   readonly seconds: <Label extends string = never>(
     name: string,
     help: string,
     options?: HistogramOptions<Label>,
   ) => Histogram<Label>;
-  /** The same without a prefix, for names that dashboards know from the system that a function replaces. */
+  /** The same without a prefix, for the metric names of a system that the function replaces. */
   readonly inherited: Omit<FunctionMetrics, 'inherited'>;
 }
 
@@ -25,7 +25,7 @@ export type LabelValues<Label extends string> = Readonly<Partial<Record<Label, s
 
 export interface Counter<Label extends string> {
   readonly add: (amount?: number, labels?: LabelValues<Label>) => void;
-  /** The same for labels that are looked up once and not at each count, as on the path of every review. */
+  /** The counter with fixed labels, looked up once instead of at each count, for the path of every review. */
   readonly with: (labels: LabelValues<Label>) => Tally;
 }
 
@@ -35,7 +35,7 @@ export interface Tally {
 
 export interface Gauge<Label extends string> {
   readonly set: (value: number, labels?: LabelValues<Label>) => void;
-  /** Forgets all values, so that what no longer exists is no longer told. */
+  /** Removes all values, so that objects that no longer exist are no longer reported. */
   readonly reset: () => void;
 }
 

@@ -3,7 +3,7 @@ export interface Site {
   readonly namespace: string;
 }
 
-/** A workload of a function: the events half, the admission half, or what watches the API server for it. */
+/** A workload of a function: the events role, the admission role, or its event source. */
 export type Part = 'events' | 'webhook' | 'source';
 
 export function labelsOf(name: string, part: Part): Readonly<Record<string, string>> {
@@ -14,12 +14,12 @@ export function labelsOf(name: string, part: Part): Readonly<Record<string, stri
   };
 }
 
-/** The workload that handles events carries the function's own name. */
+/** The name of a workload. The events role carries the function's own name. */
 export function partName(name: string, part: Part): string {
   return part === 'events' ? name : `${name}-${part}`;
 }
 
-/** Names without a namespace are shared by the whole cluster, so they say whose they are. */
+/** The name of a cluster-scoped object: it is shared by the whole cluster, so it has a prefix. */
 export function clusterName(name: string): string {
   return `kube-reflex-${name}`;
 }

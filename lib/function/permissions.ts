@@ -1,18 +1,18 @@
-/** `cluster`: everywhere; `own`: the namespace of the function. */
+/** `cluster`: all namespaces; `own`: the namespace of the function. */
 export type Scope = 'cluster' | 'own' | { readonly namespaces: readonly string[] };
 
 export interface Permission {
   readonly groups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects of these names; `create` and `list` can't be limited so. */
+  /** Only objects with these names. RBAC cannot limit `create` and `list` by name. */
   readonly names?: readonly string[];
   readonly scope: Scope;
-  /** Which workload needs it. Default: both. */
+  /** The role that needs it. Default: both. */
   readonly role?: 'events' | 'admission';
 }
 
-/** The namespaces that a right is for; `undefined` stands for the whole cluster. */
+/** The namespaces of a scope; `undefined` means the whole cluster. */
 export function placesOf(scope: Scope, own: string): readonly (string | undefined)[] {
   if (scope === 'cluster') {
     return [undefined];

@@ -5,20 +5,20 @@ export interface Scaling {
   readonly cpu?: string;
   readonly memory?: string;
   /**
-   * Megabytes that old objects may take. From 2 GB on, as V8 would allow itself, it lets the heap grow fourfold before it
-   * looks for garbage; below, by half as much again: less memory, for more CPU where much is read at once.
+   * The limit of V8's old generation, in MB. With a limit of 2 GB or more (V8's default), V8 lets the heap grow
+   * fourfold before a collection; with less, by half. A limit saves memory and costs CPU when much is read at once.
    */
   readonly heapMb?: number;
-  /** Megabytes that young objects may take, twice. Half as many spare their double, for some CPU. */
+  /** The limit of V8's young generation, in MB; it takes twice that. A smaller one saves memory and costs some CPU. */
   readonly youngMb?: number;
   /**
-   * Areas of memory that the threads of the process share for what is no object of JavaScript. By default each thread
-   * has its own and keeps what it once took; one for all holds less, but they wait for each other: a start takes longer.
+   * The number of malloc arenas for memory outside the JavaScript heap. By default each thread has its own and keeps
+   * what it once allocated. A single arena holds less, but threads wait for each other and a start takes longer.
    */
   readonly mallocArenas?: number;
 }
 
-/** The deployment defaults of a function that declares nothing else. */
+/** The deployment defaults. */
 export const standardScaling: Required<Omit<Scaling, 'heapMb' | 'youngMb' | 'mallocArenas'>> = {
   minScale: 0,
   maxScale: 2,

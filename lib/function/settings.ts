@@ -14,7 +14,7 @@ import {
 import type { Definition } from './definition.ts';
 import { unreadVariables, type UnknownSetting } from './unknown-settings.ts';
 
-/** What a process needs to know, whichever functions it serves. */
+/** Settings of the process, whichever functions it serves. */
 export const ProcessSettings = z.object({
   PORT: withDefault(
     integer({ about: 'HTTP: events, routes, health, metrics', example: '8080', min: 0, max: 65_535 }),
@@ -22,22 +22,32 @@ export const ProcessSettings = z.object({
   ),
   TLS_PORT: withDefault(integer({ about: 'HTTPS: admission', example: '9443', min: 0, max: 65_535 }), 9443),
   MAX_BODY_BYTES: withDefault(
-    integer({ about: 'largest review: two objects of 3 MiB and slack', example: '7340032', min: 1024, max: 2 ** 30 }),
+    integer({
+      about: 'largest review in bytes: two objects of 3 MiB, and reserve',
+      example: '7340032',
+      min: 1024,
+      max: 2 ** 30,
+    }),
     7 * 1024 * 1024,
   ),
   MAX_INFLIGHT_BYTES: withDefault(
-    integer({ about: 'reviews in memory at once; more get 503', example: '33554432', min: 1024, max: 2 ** 32 }),
+    integer({
+      about: 'bytes of reviews in memory at once; more get 503',
+      example: '33554432',
+      min: 1024,
+      max: 2 ** 32,
+    }),
     32 * 1024 * 1024,
   ),
   KUBECONFIG: z.optional(file({ about: 'cluster to use when not running in a pod', example: '/home/me/.kube/config' })),
   POD_NAMESPACE: z.optional(text({ about: 'own namespace', example: 'kube-reflex', pattern: dnsLabel })),
   LOG_LEVEL: withDefault(
-    oneOf(['info', 'trace', 'debug', 'warn', 'error', 'silent'], { about: 'least level to log' }),
+    oneOf(['info', 'trace', 'debug', 'warn', 'error', 'silent'], { about: 'lowest level to log' }),
     'info',
   ),
   DRAIN_SECONDS: withDefault(
     integer({
-      about: 'how long to go on serving after SIGTERM, until no more requests are sent here',
+      about: 'how long to serve after SIGTERM, until no more requests arrive',
       example: '5',
       min: 0,
       max: 300,
@@ -47,16 +57,16 @@ export const ProcessSettings = z.object({
 });
 export type ProcessSettings = z.output<typeof ProcessSettings>;
 
-const timeout = integer({ about: 'longest run of a handler', example: '60', min: 1, max: 3600 });
+const timeout = integer({ about: 'longest run of a handler, in seconds', example: '60', min: 1, max: 3600 });
 
-/** How the runtime treats one function. */
+/** Settings that every function has. */
 export const FunctionSettings = z.object({
   ROLE: withDefault(
-    oneOf(['all', 'events', 'admission'], { about: 'which half of the function this process is' }),
+    oneOf(['all', 'events', 'admission'], { about: 'which roles of the function this process serves' }),
     'all',
   ),
   TIMEOUT_SECONDS: withDefault(timeout, 60),
-  MAX_RUNNING: withDefault(integer({ about: 'handlers under way at once', example: '16', min: 1, max: 1000 }), 16),
+  MAX_RUNNING: withDefault(integer({ about: 'handlers that run at once', example: '16', min: 1, max: 1000 }), 16),
   MAX_WAITING: withDefault(
     integer({ about: 'events that may wait; more get 503', example: '1000', min: 1, max: 100_000 }),
     1000,
@@ -79,7 +89,7 @@ export interface Configured {
   readonly unknown: readonly UnknownSetting[];
 }
 
-/** A function whose runs take longer by nature says so itself. */
+/** A function with long runs has its own default of TIMEOUT_SECONDS. */
 function settingsOf({ timeoutSeconds }: Definition): typeof FunctionSettings {
   return timeoutSeconds === undefined
     ? FunctionSettings

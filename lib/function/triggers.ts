@@ -10,14 +10,14 @@ export interface Wake {
   readonly tick: boolean;
 }
 
-/** The object that an event was about. A hint to look, never what to believe. */
+/** The object of an event. A hint to look: read the live object before acting. */
 export interface Subject {
   readonly change: 'add' | 'update' | 'delete';
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
-  /** Resource mode only: the object as it was when the event was sent. */
+  /** Only in mode `Resource`: the object when the event was sent. */
   readonly object?: KubeObject;
 }
 
@@ -25,21 +25,27 @@ export type Handler<C> = (context: Context<C>, wake: Wake) => Promise<void>;
 
 export type Trigger<C = unknown> = Watch<C> | Hint<C>;
 
-/** Changes of one kind. */
+/**
+ * Wakes the handler when objects of a kind change.
+ *
+ * ```ts
+ * { resource: ingresses, mode: 'Reference', scope: 'cluster', key: 'object', handle: syncIngress }
+ * ```
+ */
 export interface Watch<C = unknown> {
   readonly resource: Resource;
-  /** Reference events carry only the name; Resource events the whole object. */
+  /** `Reference` events carry only the name, `Resource` events the whole object. */
   readonly mode: 'Reference' | 'Resource';
   readonly scope: Scope;
   readonly selector?: LabelSelector;
-  /** Only objects of these names. */
+  /** Only objects with these names. */
   readonly names?: readonly string[];
-  /** `function` shares one run among all events of the handler, `object` runs once per object. Default `function`. */
+  /** `function`: all events of the handler share a run; `object`: one run per object. Default: `function`. */
   readonly key?: 'function' | 'object';
   readonly handle: Handler<C>;
 }
 
-/** An event type of our own, sent by hand or by a pipeline. It can only cause what a tick could cause. */
+/** A custom event type, sent by hand or by a pipeline. It can only cause what a tick could cause. */
 export interface Hint<C = unknown> {
   readonly type: `dev.kube-reflex.${string}`;
   readonly handle: Handler<C>;

@@ -1,13 +1,13 @@
 import { groupVersion } from '../kube/model/resource.ts';
 import type { Subject, Trigger, Wake, Watch } from './triggers.ts';
 
-/** Why a handler has to run: a tick, or an event with or without an object. */
+/** Why a handler runs: a tick, or an event with or without an object. */
 export interface Reason {
   readonly tick: boolean;
   readonly subject?: Subject;
 }
 
-/** Several events of one object are one subject: the newest is what it was last seen as. */
+/** Combines events of one object into one subject; the newest counts. */
 export function gather(reasons: readonly Reason[]): Wake {
   const subjects = new Map<string, Subject>();
   for (const { subject } of reasons) {
@@ -18,12 +18,12 @@ export function gather(reasons: readonly Reason[]): Wake {
   return { subjects: [...subjects.values()], tick: reasons.some(({ tick }) => tick) };
 }
 
-/** The same for every version that an object is served in. */
+/** The same for every API version of an object. */
 export function identity({ apiVersion, kind, namespace = '', name }: Subject): string {
   return `${groupVersion(apiVersion).group}/${kind}/${namespace}/${name}`;
 }
 
-/** The watches that asked for this object. */
+/** The watches that match this object. */
 export function watchesOf<C>(triggers: readonly Trigger<C>[], subject: Subject, ownNamespace: string): Watch<C>[] {
   const { group } = groupVersion(subject.apiVersion);
   return triggers

@@ -9,18 +9,18 @@ import { sendFailure, sendText } from './answer.ts';
 import { parseBody, TooLarge, type BodyReader } from './body.ts';
 import type { Answerer } from './front.ts';
 
-/** Kept back from the caller's time limit, so that our answer arrives before it gives up. */
+/** Subtracted from the caller's time limit, so that the answer arrives in time. */
 const marginMs = 200;
 
 export interface AdmissionOptions<C> {
   readonly admission: Admission<C>;
   readonly context: Context<C>;
   readonly bodies: BodyReader;
-  /** A larger review is refused. */
+  /** Larger reviews are refused. */
   readonly maxBytes: number;
-  /** Told of each answer: how long it took, and what went wrong if the verdict stands in for one. */
+  /** Called after each answer, with its duration and, if the verdict comes from `onError`, the failure. */
   readonly onVerdict: (request: AdmissionRequest, verdict: Verdict, course: Course) => void;
-  /** Told of what was no review at all. */
+  /** Called for each request that is not a valid review. */
   readonly onRefused: (status: number) => void;
 }
 
@@ -30,8 +30,8 @@ export interface Course {
 }
 
 /**
- * Answers AdmissionReviews of one webhook path. Once the uid is known the answer is always HTTP 200. Every object that is
- * created in the cluster may wait for this, so a verdict that is there at once is sent at once, without a promise or timer.
+ * Answers the AdmissionReviews of one webhook path. Once the uid is known, the answer is always HTTP 200. Every create
+ * in the cluster may wait for this, so a synchronous verdict is sent without a promise or a timer.
  */
 export function answerAdmission<C>(options: AdmissionOptions<C>): Answerer {
   const { admission, bodies, maxBytes, context, onVerdict, onRefused } = options;
@@ -67,7 +67,7 @@ export function answerAdmission<C>(options: AdmissionOptions<C>): Answerer {
       return;
     }
     if (verdict instanceof Promise) {
-      withinTime(verdict, timeLimit(request, admission), 'no verdict in time').then(settle, fail);
+      withinTime(verdict, timeLimit(request, admission), 'could not decide in time').then(settle, fail);
     } else {
       settle(verdict);
     }
@@ -107,7 +107,7 @@ function isJson({ headers }: IncomingMessage): boolean {
   return type === 'application/json' || /^application\/json\s*(;|$)/i.test(type);
 }
 
-/** What could not be read is answered by its status; returns that. */
+/** Answers an unreadable request with a status, and returns that status. */
 function sendRefusal(response: ServerResponse, failure: Failure): number {
   if (failure instanceof WrongMediaType) {
     sendText(response, 415, `malformed: ${failure.message}`);
@@ -125,7 +125,7 @@ interface Review {
   readonly request: AdmissionRequest;
 }
 
-/** Both have the same fields; who asks in one is answered in it. */
+/** Both versions have the same fields; the answer has the version of the request. */
 const versions: ReadonlySet<unknown> = new Set(['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']);
 
 function parseReview(body: Buffer): Review {
@@ -146,7 +146,7 @@ function fields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** The API server says in the query how long it will wait. */
+/** The API server passes its time limit in the query. */
 function timeLimit({ url = '' }: IncomingMessage, { timeoutSeconds }: { readonly timeoutSeconds: number }): number {
   const [, given] = /[?&]timeout=(\d+)s/.exec(url) ?? [];
   const seconds = given === undefined ? timeoutSeconds : Math.min(Number(given), timeoutSeconds);
@@ -156,7 +156,7 @@ function timeLimit({ url = '' }: IncomingMessage, { timeoutSeconds }: { readonly
 function fallback<C>({ onError }: Admission<C>): Verdict {
   return onError === 'allow'
     ? { allow: true }
-    : { allow: false, code: 503, reason: 'ServiceUnavailable', message: 'the check could not be made, try again' };
+    : { allow: false, code: 503, reason: 'ServiceUnavailable', message: 'could not check the request; try again' };
 }
 
 function reviewText({ apiVersion, request }: Review, verdict: Verdict): string {
@@ -167,7 +167,7 @@ function sendReview(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
-/** Built field by field, as it is built for every object that is created in the cluster. */
+/** Built field by field for speed: every create in the cluster may need it. */
 function responseOf(uid: string, verdict: Verdict): AdmissionResponse {
   const response: Writable<AdmissionResponse> = { uid, allowed: verdict.allow };
   if (!verdict.allow) {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { handling, type Failure } from '../base/failure.ts';
 
-/** Nothing to say: the only success that neither a broker nor a kept connection stumbles over. */
+/** Answers 204, the only success that both brokers and kept connections handle well. */
 export function sendNothing(response: ServerResponse): void {
   response.writeHead(204).end();
 }
@@ -14,7 +14,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
 }
 
-/** A failure as its status and one line; what is behind a bug stays in the log. */
+/** Answers with the status of a failure and one line. The cause of a bug is only logged. */
 export function sendFailure(response: ServerResponse, { kind, message, retryAfter }: Failure): void {
   const { status, retry } = handling[kind];
   if (retry) {

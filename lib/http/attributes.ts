@@ -1,6 +1,6 @@
 import { Failure } from '../base/failure.ts';
 
-/** The attributes of an event as they arrived. */
+/** The attributes of an event as received. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 interface Form {
@@ -8,10 +8,10 @@ interface Form {
   readonly says: string;
 }
 
-const text: Form = { test: /./s, says: 'must be text that is not empty' };
+const text: Form = { test: /./s, says: 'must be a non-empty text' };
 const uriReference: Form = { test: /^(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[\da-f]{2})+$/i, says: 'must be a URI reference' };
 
-/** What CloudEvents 1.0 says of the attributes that it names. */
+/** The formats of the attributes in CloudEvents 1.0. */
 const forms: Readonly<Record<string, Form>> = {
   id: text,
   type: text,
@@ -30,7 +30,10 @@ const forms: Readonly<Record<string, Form>> = {
 
 const required = ['specversion', 'id', 'source', 'type'];
 
-/** Throws `malformed` with what is wrong. The SDK's own check compiles a schema first, 5 ms of every cold start. */
+/**
+ * Throws `malformed` if an attribute is wrong. The SDK's own check compiles a schema first, which adds 5 ms to a cold
+ * start.
+ */
 export function assertAttributes(attributes: Attributes): void {
   const missing = required.find((name) => (attributes[name] ?? '') === '');
   if (missing !== undefined) {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../base/failure.ts';
 import { joined } from '../base/whole-body.ts';
 
-/** A body beyond the limit. Events answer 400 to it, since a source would retry 413; admission answers 413. */
+/** The body is larger than the limit. Events answer 400, because sources retry 413; admission answers 413. */
 export class TooLarge extends Failure {
   constructor(limit: number) {
     super('malformed', `body is larger than ${limit} bytes`);
@@ -10,31 +10,47 @@ export class TooLarge extends Failure {
   }
 }
 
-/** Reads request bodies, each up to a limit, all together up to a budget. */
+/**
+ * Reads request bodies with a limit for each and a budget for all.
+ *
+ * ```ts
+ * const bodies = createBodyReader(32 * 1024 * 1024);
+ * const body = await bodies.read(request, response, 3 * 1024 * 1024);
+ * ```
+ *
+ * | situation               | rejects with |
+ * | ----------------------- | ------------ |
+ * | larger than the limit   | `malformed`  |
+ * | the budget is used up   | `throttled`  |
+ * | incomplete, or too slow | `malformed`  |
+ */
 export interface BodyReader {
-  /** The body counts against the budget until the answer is out: what was made of it lives as long. */
+  /**
+   * Passes the body to the receiver. It counts against the budget until the answer is sent, because its parsed form
+   * lives that long.
+   */
   readonly receive: (request: IncomingMessage, response: ServerResponse, receiver: Receiver) => void;
-  /** The same as a promise. */
+  /** Like `receive`, as a promise. */
   readonly read: (request: IncomingMessage, response: ServerResponse, limit: number) => Promise<Buffer>;
 }
 
-/** Exactly one of the two is called. */
+/** Exactly one of the two is called, once. */
 export interface Receiver {
   readonly limit: number;
   readonly onBody: (body: Buffer) => void;
   readonly onFailure: (failure: Failure) => void;
 }
 
-/** What is over the limit is still received, so that the sender gets to read the answer, but only this much of it. */
+/** The rest of a body over the limit is still read, so that the sender reads the answer, but no more than this. */
 const patienceBytes = 64 * 1024 * 1024;
 
-/** A part of the budget is for bodies up to this size only, so that a few huge ones don't shut out all others. */
+/** A part of the budget is reserved for bodies up to this size, so that a few huge ones don't block all others. */
 const smallBytes = 256 * 1024;
 const partForSmall = 1 / 8;
 
 /**
- * @param budget bytes of bodies that may be in memory at once; a request that would exceed it is turned away.
- * @param arrivalMs a body that takes longer than this to arrive is cut off, and its room given to others
+ * @param budget bytes of bodies in memory at once; a request that would exceed it is refused. @param arrivalMs a body
+ * that takes longer to arrive is cut off, and frees its part of the budget
  */
 export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader {
   const shared = { room: { budget, held: 0 }, takeTurn: createTurns(), arrivalMs };
@@ -54,7 +70,7 @@ export function createBodyReader(budget: number, arrivalMs = 15_000): BodyReader
   };
 }
 
-/** What the bodies of one reader share. */
+/** State that the bodies of one reader share. */
 interface Shared {
   readonly room: Room;
   readonly takeTurn: (work: () => void) => void;
@@ -67,7 +83,7 @@ interface Room {
   held: number;
 }
 
-/** Work on large bodies takes long: between two of them every other request has a turn. */
+/** Handles large bodies in separate turns of the event loop, so that other requests run between two of them. */
 function createTurns(): (work: () => void) => void {
   const waiting: (() => void)[] = [];
 
@@ -90,7 +106,7 @@ function createTurns(): (work: () => void) => void {
   };
 }
 
-/** One body from its first chunk until the answer is out. */
+/** One body, from its first chunk until the answer is sent. */
 class Arrival {
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
@@ -115,7 +131,7 @@ class Arrival {
   take(chunk: Buffer): void {
     this.size += chunk.length;
     this.over ??= this.reserve();
-    // Most bodies are there at once and need no timer.
+    // Most bodies are complete at once and need no timer.
     if (this.size !== this.announced) {
       this.late ??= setTimeout(() => this.expire(), this.shared.arrivalMs);
     }
@@ -143,13 +159,13 @@ class Arrival {
     this.fail(this.over ?? new Failure('malformed', 'body ended early', { cause: error }));
   }
 
-  /** The answer is out, or the connection is gone. */
+  /** The answer is sent, or the connection is gone. */
   end(): void {
     clearTimeout(this.late);
     this.release();
   }
 
-  /** Takes room for what has arrived, or returns why there is none. What is only announced takes no room from others. */
+  /** Reserves budget for the received bytes, or returns why it cannot. Announced bytes reserve nothing. */
   private reserve(): Failure | undefined {
     const { room } = this.shared;
     const expected = Math.max(this.size, this.announced);
@@ -171,10 +187,10 @@ class Arrival {
     this.chunks.length = 0;
   }
 
-  /** A sender that went away while its body waited for a turn took the body along. */
+  /** If the sender left while its body waited for a turn, the body is gone. */
   private handOver(): void {
     if (this.response.destroyed) {
-      this.fail(new Failure('malformed', 'the sender has gone'));
+      this.fail(new Failure('malformed', 'the sender closed the connection'));
     } else {
       this.receiver.onBody(joined(this.chunks));
     }
@@ -184,7 +200,7 @@ class Arrival {
     this.cut(this.over ?? new Failure('malformed', 'body took too long to arrive'));
   }
 
-  /** Nobody gets to read an answer, but the failure is reported. */
+  /** No answer can be sent, but the failure is reported. */
   private cut(failure: Failure): void {
     this.request.destroy();
     this.fail(failure);
@@ -201,7 +217,7 @@ class Arrival {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The body as JSON; throws `malformed` with what is wrong. */
+/** The body as JSON; throws `malformed` if it is not. */
 export function parseBody(body: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(body));

@@ -5,11 +5,9 @@ import { assertAttributes, type Attributes } from './attributes.ts';
 import { parseBody } from './body.ts';
 
 /**
- * The events of one HTTP request: binary, structured or batched mode, each to be decoded by itself. Throws `malformed`
- * with what is wrong.
- *
- * Reading the request is done here because the SDK invents a missing id and time, accepts any specversion, and knows
- * neither upper-case media types, percent-encoded headers nor the bytes of `data_base64`.
+ * The events of one HTTP request in binary, structured or batched mode, each with its own decoder. Throws `malformed`
+ * with the reason. Does not use the SDK for this, because it invents a missing id and time, accepts any specversion,
+ * and supports neither upper-case media types, percent-encoded headers nor the bytes of `data_base64`.
  */
 export function decodeEvents(headers: IncomingHttpHeaders, body: Buffer): readonly (() => CloudEvent<unknown>)[] {
   const mediaType = mediaTypeOf(headers['content-type']);
@@ -55,7 +53,7 @@ function binary(headers: IncomingHttpHeaders, mediaType: string, body: Buffer): 
   });
 }
 
-/** Values beyond printable ASCII travel percent-encoded. */
+/** Values other than printable ASCII are percent-encoded. */
 function decodeHeader(name: string, value: string): string {
   try {
     return decodeURIComponent(value);
@@ -73,7 +71,7 @@ function structured(event: unknown): CloudEvent<unknown> {
     return validated(attributes);
   }
   if (typeof encoded !== 'string' || 'data' in attributes) {
-    throw new Failure('malformed', 'data_base64 must be a string and stands in place of data');
+    throw new Failure('malformed', 'data_base64 must be a string and excludes data');
   }
   const bytes = Buffer.from(encoded, 'base64');
   const { datacontenttype = 'application/json' } = attributes;

@@ -4,7 +4,7 @@ import type { CloudEvent } from 'cloudevents';
 import type { Subject } from '../function/triggers.ts';
 import { Failure } from '../base/failure.ts';
 
-/** What an event means to a function, whoever sent it. */
+/** What an event means to a function, regardless of its sender. */
 export type Signal =
   | { readonly what: 'change'; readonly subject: Subject }
   | { readonly what: 'tick' }
@@ -13,7 +13,7 @@ export type Signal =
 const apiServerEvent = /^dev\.knative\.apiserver\.(ref|resource)\.(add|update|delete)$/;
 const pingEvent = 'dev.knative.sources.ping';
 
-/** The API server's own rule for a name in a path, and for a namespace. */
+/** The API server's own rules for names in a path and for namespaces. */
 const pathSegment = /^(?!\.{1,2}$)[^/%\s]{1,253}$/;
 const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
@@ -28,7 +28,7 @@ export function signalOf(event: CloudEvent<unknown>): Signal {
   return { what: 'change', subject: subjectOf(event, mode === 'resource', change as Subject['change']) };
 }
 
-/** OpenFaaS ticks with an empty POST that only headers tell apart. */
+/** OpenFaaS ticks with an empty POST; only a header identifies it. */
 export function isCronConnector(headers: IncomingHttpHeaders): boolean {
   return headers['x-connector'] === 'cron-connector';
 }

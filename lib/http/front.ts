@@ -7,44 +7,51 @@ export type Answerer = (request: IncomingMessage, response: ServerResponse) => v
 export interface FrontOptions {
   readonly port: number;
   readonly host?: string | undefined;
-  /** The listener speaks TLS; without a certificate it accepts nobody until it is renewed. */
+  /** Makes the listener use TLS. Without a certificate, handshakes fail until `renew` is called. */
   readonly tls?: TlsMaterial | undefined;
   readonly answer: Answerer;
-  /** What hangs longer than this after the port was closed, such as half a request, is cut. */
+  /** Connections that are still open this long after `close`, for example with half a request, are cut. */
   readonly closingMs?: number;
 }
 
 export type TlsMaterial = Pick<ServerOptions, 'cert' | 'key'>;
 
-/** A listening port that can be closed without failing a request. */
+/**
+ * A listening port that closes without failing a request.
+ *
+ * ```ts
+ * const front = await openFront({ port: 8080, answer: (request, response) => sendText(response, 200, 'ok') });
+ * await front.close();
+ * ```
+ */
 export interface Front {
   readonly url: URL;
-  /** Shows this certificate to new connections; those that exist go on. Throws if it can't be used. */
+  /** Uses this certificate for new connections; existing ones stay. Throws if the certificate is not usable. */
   readonly renew: (tls: TlsMaterial) => void;
-  /** From now on every answer asks its sender to open a new connection next time. */
+  /** From now on every answer asks the client to open a new connection next time. */
   readonly wean: () => void;
-  /** Stops listening and resolves when the last answer is out. */
+  /** Stops listening, and resolves when the last answer is sent. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Go clients keep idle connections for 90 s, also such as they opened and then did not need; whoever closes first must
- * not be us, or a request dies on the way. Node counts the time until a first request as that of the request.
+ * Go clients keep idle connections, even unused ones, for 90 s. Closing first would race with their next request. Node
+ * counts the time until the first request as part of that request.
  */
 const keepAliveMs = 120_000;
 
-/** A connection that was made just before the port closed has so long to bring its request. */
+/** After the port closed, a connection without a request gets this time to send one. */
 const silenceMs = 1_000;
 
-/** Until its handshake is done a connection belongs to nobody who could cut it, and closing waits for it. */
+/** Node can only cut a connection after its handshake, and closing waits for it. */
 const handshakeMs = 10_000;
 
-/** Said again at each renewal: what is left out there falls back to Node's own defaults. */
+/** Passed again at each renewal, because `setSecureContext` resets omitted fields to Node's defaults. */
 const tlsRules = { minVersion: 'TLSv1.3' } as const;
 
 export async function openFront({ port, host, tls, answer, closingMs = 60_000 }: FrontOptions): Promise<Front> {
   const inFlight = new Set<ServerResponse>();
-  // Node counts a connection that never said anything as busy, and would wait for it.
+  // Node treats a connection that never sent anything as busy, and would wait for it.
   const silent = new Set<Socket>();
   let weaning = false;
 
@@ -58,7 +65,7 @@ export async function openFront({ port, host, tls, answer, closingMs = 60_000 }:
     answer(request, response);
   }
 
-  /** One listener for all: this is on the path of every request. */
+  /** One shared listener, because this runs for every request. */
   function forget(this: ServerResponse): void {
     inFlight.delete(this);
   }
@@ -74,11 +81,11 @@ export async function openFront({ port, host, tls, answer, closingMs = 60_000 }:
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
     if (!server.listening) {
-      cutUnlessHeard(socket); // its handshake took until now
+      cutUnlessHeard(socket); // its handshake ended after the port closed
     }
   }
 
-  /** Has so long to bring a request, now that the port is closed. */
+  /** Cuts a connection that does not send a request in time after the port closed. */
   function cutUnlessHeard(socket: Socket): void {
     const late = setTimeout(() => silent.has(socket) && socket.destroy(), silenceMs);
     socket.once('close', () => clearTimeout(late));

@@ -8,13 +8,13 @@ import { isCronConnector, signalOf, type Signal } from './events.ts';
 
 export interface ReceiveOptions {
   readonly bodies: BodyReader;
-  /** Does what one event asks for; rejects with a Failure. */
+  /** Handles one event; rejects with a Failure. */
   readonly handle: (signal: Signal, about: About) => Promise<void>;
-  /** Told of what was no event at all. */
+  /** Called for each request that is not a valid event. */
   readonly onMalformed: (failure: Failure) => void;
 }
 
-/** What the log says of an event. */
+/** Fields that identify an event in the log. */
 export interface About {
   readonly event?: string;
   readonly type: string;
@@ -23,12 +23,20 @@ export interface About {
 /** Larger than any object that the API server stores. */
 const eventLimit = 3 * 1024 * 1024;
 
-/** A batch is handled at once; no sender is known that comes near this. */
+/** A batch is handled all at once; no known sender comes near this size. */
 const largestBatch = 500;
 
-/** `POST /`: events in, 204 or the status of what went wrong out. */
+/**
+ * Answers `POST /` with events.
+ *
+ * | outcome                          | status                                |
+ * | -------------------------------- | ------------------------------------- |
+ * | all events handled               | 204                                   |
+ * | an event failed, or is not valid | that of the failure, see `handling`   |
+ * | several events of a batch failed | that of the first that can be retried |
+ */
 export function answerEvents({ bodies, handle, onMalformed }: ReceiveOptions): Answerer {
-  /** Of a batch, what is well formed is handled even if its neighbour is not. */
+  /** Handles the valid events of a batch even if others are malformed. */
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const arrivals = await read(request, response, bodies);
     const ends = await Promise.allSettled(
@@ -38,14 +46,14 @@ export function answerEvents({ bodies, handle, onMalformed }: ReceiveOptions): A
       }),
     );
     const failures = ends.flatMap((end) => (end.status === 'rejected' ? [failureOf(end.reason)] : []));
-    // A batch is one delivery: if any of it must be sent again, all of it is.
+    // A batch is one delivery: if one of its events must be retried, the whole batch is.
     const worst = failures.find(({ kind }) => handling[kind].retry) ?? failures[0];
     if (worst !== undefined) {
       throw new Handled(worst);
     }
   }
 
-  /** What `handle` rejected with has been told already; what else went wrong was no proper event. */
+  /** Failures from `handle` are already logged; anything else means that the request was not a valid event. */
   function failureOf(error: unknown): Failure {
     if (error instanceof Handled) {
       return error.failure;
@@ -106,6 +114,6 @@ export function answerRoot({ method, headers }: IncomingMessage, response: Serve
       .end();
   } else {
     response.setHeader('allow', 'GET, HEAD, OPTIONS, POST');
-    sendText(response, 405, 'send events by POST');
+    sendText(response, 405, 'send events with POST');
   }
 }

@@ -47,7 +47,7 @@ export function createRoutes<C>({ routes, context, bodies, onFailure }: RoutesOp
       sendText(response, 405, `use ${known.join(' or ')}`);
     }
   });
-  // What express itself refuses, such as a path that is not percent-encoded UTF-8.
+  // Requests that express itself refuses, such as a path that is not percent-encoded UTF-8.
   app.use((error: { readonly status?: number }, _request: Request, response: Response, _next: () => void) => {
     sendText(response, error.status ?? 400, 'malformed: the request could not be read');
   });

@@ -1,7 +1,7 @@
 import { isRecord } from '../base/json.ts';
 import type { AdmissionReview } from '../kube/model/review.ts';
 
-/** A webhook could not be asked, or did not answer with a review. The message is what an API server would say. */
+/** A webhook could not be called, or did not answer with a review. The message is that of an API server. */
 export class WebhookFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -35,12 +35,12 @@ interface ConnectionError {
   readonly cert?: { readonly subjectaltname?: string };
 }
 
-/** Words a failed connection as Go's HTTP client does. */
+/** Describes a failed connection in the words of Go's HTTP client. */
 export function connectionFailure(url: string, error: unknown): WebhookFailure {
   return new WebhookFailure(`Post "${url}": ${reasonOf(firstOf(error))}`, { cause: error });
 }
 
-/** Node joins the failures of several addresses of one name; the first says enough. */
+/** If a name has several addresses, Node reports all failures; the first one is enough. */
 function firstOf(error: unknown): ConnectionError {
   const single: unknown = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
   return typeof single === 'object' && single !== null ? single : { message: String(single) };
@@ -78,7 +78,7 @@ const explanations: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** Words an HTTP status as the API server's own client does: a Status body speaks for itself. */
+/** Describes an HTTP status in the words of the API server's client; the message of a Status body is used as it is. */
 export function statusFailure(status: number, contentType: string, text: string): WebhookFailure {
   const said = statusMessage(text);
   if (said !== undefined) {
@@ -109,7 +109,7 @@ function statusMessage(text: string): string | undefined {
 const envelope =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** Reads an answer; whether it answers the question is for the caller to say. */
+/** Parses an answer; the caller checks whether it matches the request. */
 export function decodeReview(text: string): AdmissionReview {
   const body = parsed(text);
   if (!isRecord(body)) {
@@ -154,7 +154,7 @@ function checkResponse(response: unknown): void {
   checkBase64(response['patch']);
 }
 
-/** Go decodes bytes together with the rest, so bad base64 counts as an unreadable answer. */
+/** Go decodes bytes together with the rest, so invalid base64 makes the whole answer unreadable. */
 function checkBase64(text: unknown): void {
   const bad = typeof text === 'string' ? /[^A-Za-z0-9+/=]/.exec(text) : null;
   if (bad !== null) {
@@ -169,7 +169,7 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Text that is not JSON counts as a string: the API server reads it as YAML. */
+/** Text that is not JSON counts as a string, because the API server reads it as YAML. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -7,16 +7,16 @@ import type { AdmissionReview } from '../kube/model/review.ts';
 
 export type { WebhookTarget } from './dial.ts';
 
-/** Calls webhooks as an API server does. Connections stay open per target until `close`. */
+/** Calls webhooks as an API server does. Keeps connections per target until `close`. */
 export interface WebhookClient {
-  /** Throws `WebhookFailure` with the API server's words when there is no review to be had. */
+  /** Throws `WebhookFailure` with the API server's message if there is no valid review. */
   call(target: WebhookTarget, review: AdmissionReview, options: CallOptions): Promise<AdmissionReview>;
-  /** Ends the calls under way; later ones fail. */
+  /** Aborts active calls; later ones fail. */
   close(): void;
 }
 
 const maxTargets = 200;
-/** As long as an API server tries. */
+/** The API server's timeout for connecting. */
 const dialMs = 30_000;
 
 export function createWebhookClient({ connectMs = dialMs }: { readonly connectMs?: number } = {}): WebhookClient {
@@ -62,7 +62,7 @@ export function createWebhookClient({ connectMs = dialMs }: { readonly connectMs
   };
 }
 
-/** Works on the text: `URL` would drop a port 443 that messages and the Host header show. */
+/** Edits the text of the URL, because `URL` drops port 443, which messages and the Host header show. */
 function withTimeout(url: string, timeoutMs: number): string {
   return `${url}${url.includes('?') ? '&' : '?'}timeout=${Math.ceil(timeoutMs / 1000)}s`;
 }

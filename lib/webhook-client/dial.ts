@@ -1,22 +1,22 @@
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 
-/** Where a webhook answers. */
+/** The address of a webhook. */
 export interface WebhookTarget {
-  /** `https://host[:port]/path`; the host is what the certificate must name unless `serverName` is given. */
+  /** `https://host[:port]/path`. The certificate must be for this host, unless `serverName` is given. */
   readonly url: string;
-  /** PEM certificates that the webhook's certificate must lead to; without it the system's are trusted. */
+  /** PEM certificates that must vouch for the webhook's; by default, those of the system. */
   readonly ca?: string;
   readonly serverName?: string;
-  /** Dialled in place of the URL's host and port, as an API server does with the address of a Service. */
+  /** Connect here instead of to the URL's host and port, as an API server does with a Service. */
   readonly address?: { readonly host: string; readonly port: number };
 }
 
-/** What a connection speaks, in order of preference. */
+/** The protocols to offer, in order of preference. */
 export type Protocols = readonly ('h2' | 'http/1.1')[];
 
-/** Opens connections to one webhook, and ends them all; then it opens no more. */
+/** Opens connections to one webhook until it is closed, which ends them all. */
 export interface Dialler {
-  /** Resolves when the certificate has been verified: nothing is sent to a stranger. */
+  /** Resolves after the certificate is verified, so nothing is sent to an unverified server. */
   readonly dial: (protocols: Protocols) => Promise<TLSSocket>;
   readonly close: () => void;
 }
@@ -53,7 +53,7 @@ export function createDialler(target: WebhookTarget, connectMs: number): Dialler
 function connected(socket: TLSSocket, { host, port }: Place, connectMs: number): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => socket.destroy(new Error(`dial tcp ${host}:${port}: i/o timeout`)), connectMs);
-    socket.on('error', reject); // stays: an error between two requests is nobody's
+    socket.on('error', reject); // stays, because an error between two requests has no other listener
     socket.once('close', () => {
       clearTimeout(timer);
       reject(closed);
@@ -65,7 +65,7 @@ function connected(socket: TLSSocket, { host, port }: Place, connectMs: number):
   });
 }
 
-/** Made once: every connection ends, and the stack of an error that nobody sees costs more than a call. */
+/** Shared, because creating an error's stack for every closed connection costs more than a call. */
 const closed = new Error('EOF');
 
 interface Place {
@@ -74,7 +74,7 @@ interface Place {
   readonly servername?: string;
 }
 
-/** An address is not sent as a server name (RFC 6066); the certificate is then checked against the address dialled. */
+/** An IP address is not sent as a server name (RFC 6066); then the certificate must be for the address itself. */
 function placeOf({ url, serverName, address }: WebhookTarget): Place {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -4,13 +4,13 @@ import { http2Line } from './http2.ts';
 import { withLimit, type CallOptions, type Limit } from './limit.ts';
 import { Unprocessed, type Answer, type Line, type Post } from './line.ts';
 
-/** A webhook, and the connections to it. */
+/** A webhook with its connections. */
 export interface Endpoint {
   readonly post: (post: Post, options: CallOptions) => Promise<Answer>;
   readonly close: () => void;
 }
 
-/** The webhook chooses: HTTP/2, which takes less than half of the CPU, or what every server speaks. */
+/** The webhook chooses the protocol: HTTP/2, which needs less than half the CPU, or HTTP/1.1. */
 export function createEndpoint(target: WebhookTarget, connectMs: number): Endpoint {
   const { dial, close } = createDialler(target, connectMs);
   let current: Line | undefined;
@@ -23,7 +23,7 @@ export function createEndpoint(target: WebhookTarget, connectMs: number): Endpoi
     return current;
   }
 
-  /** Whoever comes while the first connection is opened waits for it: only then it is known how many are needed. */
+  /** Calls wait for the first connection, because its protocol decides how many connections are needed. */
   function line(host: string): Line | Promise<Line> {
     if (current !== undefined && !current.isOver()) {
       return current;
@@ -40,13 +40,13 @@ export function createEndpoint(target: WebhookTarget, connectMs: number): Endpoi
     return answer;
   }
 
-  /** What the webhook has not looked at is sent once more. Anything else is for the caller to repeat, or not. */
+  /** Sends a request again if the webhook did not process it. Other failures go to the caller. */
   async function sendUntilSeen(post: Post, limit: Limit): Promise<Answer> {
     try {
       return await send(post, limit);
     } catch (error) {
       if (error instanceof Unprocessed) {
-        limit.check(); // nobody dials for a call that was given up
+        limit.check(); // do not connect for an aborted call
         return send(post, limit);
       }
       throw error;

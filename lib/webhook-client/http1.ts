@@ -10,7 +10,7 @@ import type { TLSSocket } from 'node:tls';
 import { wholeBody } from '../base/whole-body.ts';
 import { headers, idleMs, maxAnswerBytes, type Answer, type Line, type Post, type Sent } from './line.ts';
 
-/** As many connections as there are requests at once; they stay for further ones. */
+/** One connection for each concurrent request; connections are reused. */
 export function http1Line(first: TLSSocket, dial: () => Promise<TLSSocket>): Line {
   const agent = new Connections(first, dial);
   return { isOver: () => false, send: (post) => send(agent, post) };
@@ -24,7 +24,7 @@ class Connections extends Agent {
     super({ keepAlive: true, timeout: idleMs, scheduling: 'lifo' });
     this.#ready = first;
     this.#dial = dial;
-    first.unref(); // whoever opened it may have given up
+    first.unref(); // the call that opened it may have been aborted
     first.setTimeout(idleMs, () => this.#ready?.destroy());
   }
 
@@ -39,7 +39,7 @@ class Connections extends Agent {
     }
     this.#dial().then(
       (dialled) => callback(null, dialled),
-      (error: unknown) => callback(error as Error, undefined as unknown as Duplex), // as the agent expects it
+      (error: unknown) => callback(error as Error, undefined as unknown as Duplex), // as the agent expects
     );
     return undefined;
   }

@@ -3,25 +3,25 @@ import type { TLSSocket } from 'node:tls';
 import { wholeBody } from '../base/whole-body.ts';
 import { headers, idleMs, maxAnswerBytes, Unprocessed, type Answer, type Line, type Post, type Sent } from './line.ts';
 
-/** Room for what callers send and receive at once; beyond it Node refuses answers. */
+/** Room for concurrent requests and answers; beyond it Node refuses answers. */
 const mostMegabytes = 1024;
 
-/** What may be on its way for one request, and for all. With the 64 KiB of the standard, answers wait for each other. */
+/** Flow-control windows for one request and for all. With the standard's 64 KiB, answers wait for each other. */
 const streamWindow = 2 ** 20;
 const sessionWindow = 2 ** 24;
 
 /** One connection for all requests. */
 export async function http2Line(socket: TLSSocket, host: string): Promise<Line> {
-  const { connect } = await import('node:http2'); // not needed before, and not by everybody
+  const { connect } = await import('node:http2'); // loaded only if a webhook speaks HTTP/2
   const session = connect(`https://${host}`, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: streamWindow },
     maxSessionMemory: mostMegabytes,
   });
   session.once('connect', () => session.setLocalWindowSize(sessionWindow));
-  session.on('error', () => undefined); // its requests tell
+  session.on('error', () => undefined); // its requests report the error
   session.setTimeout(idleMs, () => session.close());
-  session.unref(); // whoever waits for an answer has a timer
+  session.unref(); // a pending call keeps the process alive by its timer
   return { isOver: () => isOver(session), send: (post) => send(session, post) };
 }
 
@@ -64,7 +64,7 @@ async function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
     text = (await wholeBody(stream, maxAnswerBytes)).toString();
   } catch (error) {
     throw stream.id === undefined || stream.rstCode === refused
-      ? new Unprocessed('the request was refused unseen', { cause: error }) // without a number it was never sent
+      ? new Unprocessed('the webhook refused the request without processing it', { cause: error })
       : (stream.errored ?? new Error('EOF', { cause: error }));
   }
   if (stream.rstCode !== 0 || head[':status'] === undefined) {

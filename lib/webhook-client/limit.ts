@@ -3,15 +3,15 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How long a call may take, and whether anybody still waits for it. */
+/** The time limit of a call, which also ends when the caller aborts. */
 export interface Limit {
-  /** Throws once it is reached. */
+  /** Throws if the limit is reached. */
   readonly check: () => void;
-  /** What to end with it. */
+  /** Registers what to abandon at the limit. */
   readonly ends: (abandon: () => void) => void;
 }
 
-/** A timer and a listener: a signal that joins both costs as much as a quarter of a call. */
+/** Uses a timer and a listener, because `AbortSignal.any` costs a quarter of a call. */
 export async function withLimit<T>({ timeoutMs, signal }: CallOptions, work: (limit: Limit) => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   const reached = Promise.withResolvers<never>();

@@ -1,6 +1,6 @@
-/** One request to a webhook, in whichever HTTP it is sent. */
+/** One request to a webhook, independent of the HTTP version. */
 export interface Post {
-  /** As in the URL, with its port. */
+  /** As in the URL, including its port. */
   readonly host: string;
   readonly path: string;
   readonly body: string;
@@ -14,21 +14,21 @@ export interface Answer {
 
 export interface Sent {
   readonly answer: Promise<Answer>;
-  /** Ends it without an answer, and the connection with it: what else would come that way is not known to come. */
+  /** Abandons the request and its connection, because the state of the connection is unknown then. */
   readonly abandon: () => void;
 }
 
-/** An open way to a webhook. */
+/** An open connection, or a pool of them, to a webhook. */
 export interface Line {
-  /** It takes no more requests; those under way may still be answered. */
+  /** Whether it takes no more requests; active ones may still be answered. */
   readonly isOver: () => boolean;
   readonly send: (post: Post) => Sent;
 }
 
-/** The webhook says that it has not looked at the request: it can be sent again. */
+/** The webhook did not process the request, so it can be sent again. */
 export class Unprocessed extends Error {}
 
-/** As an API server's, whatever HTTP carries them. */
+/** The headers of an API server, in any HTTP version. */
 export const headers = {
   'user-agent': 'kube-apiserver-admission',
   'content-type': 'application/json',

@@ -118,7 +118,7 @@ describe('large bodies take turns', () => {
 
     response.destroy();
 
-    expect(await outcome).toBe('the sender has gone');
+    expect(await outcome).toBe('the sender closed the connection');
   });
 });
 

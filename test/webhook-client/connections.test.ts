@@ -202,7 +202,7 @@ describe('a request that the webhook has not looked at', () => {
       request.refuse();
     });
 
-    expect(await outcomes([call('a')])).toEqual(['the request was refused unseen']);
+    expect(await outcomes([call('a')])).toEqual(['the webhook refused the request without processing it']);
     expect(asked).toBe(2);
   });
 });

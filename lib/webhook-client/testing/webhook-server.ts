@@ -7,40 +7,40 @@ import { wholeBody } from '../../base/whole-body.ts';
 
 export type Protocol = 'http/1.1' | 'h2';
 
-/** A request that has arrived whole, in whichever HTTP. */
+/** A complete request, in any HTTP version. */
 export interface Arrived {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
-  /** The same object for requests of one connection. */
+  /** The same object for all requests of a connection. */
   readonly connection: object;
   readonly reply: (status: number, text: string, contentType?: string) => void;
-  /** Begins an answer and never ends it. */
+  /** Starts an answer and never ends it. */
   readonly begin: (text: string) => void;
-  /** Ends the connection instead of an answer. */
+  /** Closes the connection instead of answering. */
   readonly cut: () => void;
-  /** Ends without an answer, and the connection stays; only HTTP/2 can. */
+  /** Ends the stream without an answer and keeps the connection; HTTP/2 only. */
   readonly leave: () => void;
-  /** Says that the request was not looked at; only HTTP/2 can. */
+  /** Reports that the request was not processed; HTTP/2 only. */
   readonly refuse: () => void;
-  /** Takes no more requests on the connection, but answers those under way; only HTTP/2 can say so. */
+  /** Accepts no more requests on the connection, but answers active ones; HTTP/2 only. */
   readonly goAway: () => void;
 }
 
 export interface ServerOptions {
   readonly certificate: string;
   readonly key: string;
-  /** `h2` for those who can, like every Go server; `http/1.1` for everybody. */
+  /** `h2` for clients that support it, like every Go server; `http/1.1` for all. */
   readonly protocol: Protocol;
-  /** Of one connection, under HTTP/2. */
+  /** Limit of concurrent streams of one HTTP/2 connection. */
   readonly maxConcurrent?: number;
 }
 
 export interface WebhookServer {
   readonly port: number;
-  /** How many connections there were. */
+  /** The number of connections so far. */
   readonly handshakes: () => number;
-  /** How many there are. */
+  /** The number of open connections. */
   readonly open: () => number;
   readonly close: () => Promise<void>;
 }
@@ -50,7 +50,7 @@ type Response = ServerResponse | Http2ServerResponse;
 
 const keepAliveTimeout = 100_000; // longer than any test
 
-/** A server over TLS on this machine, as webhooks are. */
+/** A TLS server on this machine, like a webhook. */
 export async function serveWebhook(
   { certificate, key, protocol, maxConcurrent = 250 }: ServerOptions,
   serve: (arrived: Arrived) => unknown,
@@ -61,7 +61,7 @@ export async function serveWebhook(
   function handle(request: Request, response: Response): void {
     wholeBody(request).then(
       (body) => serve(arrivedIn(request, response, body.toString())),
-      () => undefined, // whoever asked has gone
+      () => undefined, // the client has closed the connection
     );
   }
 
@@ -93,7 +93,7 @@ const refused = 7; // RFC 9113 §7
 
 function arrivedIn(request: Request, response: Response, body: string): Arrived {
   const stream = 'stream' in request ? request.stream : undefined;
-  const answer = response as ServerResponse; // what is used of it is the same in both
+  const answer = response as ServerResponse; // the methods used here are the same in both
   const connection = stream?.session ?? request.socket;
   return {
     path: request.url ?? '',
