@@ -6,7 +6,7 @@ import { samplesOf } from '../../lib/cli/start/samples.ts';
 import { layGround, registerWebhooks } from '../../lib/cli/start/sandbox-world.ts';
 import type { Environment } from '../../lib/function/config.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
-import { subscriptionOf } from '../../lib/install/manifests/plain.ts';
+import { plainSubscription } from '../../lib/install/manifests/plain.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import { deployments, groupVersion, type Deployment } from '../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
@@ -69,7 +69,7 @@ export async function openWorld({ found, settings, around = (same) => same }: Wo
   );
   await registerWebhooks(sandbox.api, { namespace, definitions, settings, ca, webhooks: running.tlsUrl });
   const subscriptions = definitions.map((definition) => ({
-    ...subscriptionOf(definition, standardInstallation, settings),
+    ...plainSubscription(definition, standardInstallation, settings),
     sink: new URL(`/${definition.name}`, running.url),
   }));
   const transport = opened.adopt(createTransport(access), ({ close }) => close());

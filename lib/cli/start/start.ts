@@ -9,7 +9,7 @@ import { serve, type Running } from '../../runtime/main.ts';
 import { createCertificates } from '../../sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { startSource } from '../../source/source.ts';
-import type { Subscription } from '../../source/branch.ts';
+import { subscriptionOf } from '../../source/subscription.ts';
 import { accountAccess, accountsOf, grant } from './accounts.ts';
 import { startCompanions } from './companion.ts';
 import { chosenFunctions } from '../functions.ts';
@@ -73,9 +73,10 @@ export async function start(options: StartOptions, environment: Environment, out
     if (sandbox !== undefined) {
       await registerWebhooks(sandbox.api, { namespace, definitions, settings, ca, webhooks: running.tlsUrl });
     }
-    const subscriptions = definitions.map((definition) =>
-      subscriptionOf(definition, settings, { url: running.url, namespace }),
-    );
+    const subscriptions = definitions.map((definition) => ({
+      ...subscriptionOf(definition, parseConfig(definition.config, settings, definition.name), { namespace }),
+      sink: new URL(`/${definition.name}`, running.url),
+    }));
     const source = await startSource({ transport, namespace, subscriptions, log: log.child({ function: 'source' }) });
     opened.push(source.close);
     output.introduce({ options, found, running, sandbox, kubeconfigFile, server: await transport.server() });
@@ -124,19 +125,4 @@ function missing({ name, config }: Definition, given: Environment): Environment 
   const examples = Object.entries(exampleEnvironment(config));
   const absent = examples.filter(([key]) => given[key] === undefined && given[`${prefix}_${key}`] === undefined);
   return Object.fromEntries(absent.map(([key, example]) => [`${prefix}_${key}`, example]));
-}
-
-function subscriptionOf(
-  definition: Definition,
-  settings: Environment,
-  { url, namespace }: { readonly url: URL; readonly namespace: string },
-): Subscription {
-  const { name, on, tick } = definition;
-  const triggers = on?.(parseConfig(definition.config, settings, name), { namespace }) ?? [];
-  return {
-    name,
-    sink: new URL(`/${name}`, url),
-    watches: triggers.filter((trigger) => 'resource' in trigger),
-    tick: tick?.schedule,
-  };
 }

@@ -13,7 +13,7 @@ import { partName } from '../../function/names.ts';
 import { standardInstallation, type Installation } from '../manifests/installation.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import { gatewaySubscriptionOf, openfaas } from '../manifests/openfaas.ts';
-import { plain, source, subscriptions, subscriptionOf } from '../manifests/plain.ts';
+import { plain, source, subscriptions, plainSubscription } from '../manifests/plain.ts';
 import { sharedBy } from '../manifests/shared.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import type { Finding, Found } from '../../runtime/doctor/finding.ts';
@@ -141,7 +141,7 @@ interface Case {
 
 /** What the source of a platform without Knative is told. */
 const subscribing = new Map([
-  [plain, { subscription: subscriptionOf, folder: 'deploy/plain' }],
+  [plain, { subscription: plainSubscription, folder: 'deploy/plain' }],
   [openfaas, { subscription: gatewaySubscriptionOf, folder: 'deploy/openfaas/beside' }],
 ]);
 
