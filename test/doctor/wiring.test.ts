@@ -195,7 +195,7 @@ const breaks: readonly Break[] = [
       sandbox.faults.add({ resource: 'secrets', effect: { do: 'cut', when: 'before' } });
       return Promise.resolve();
     },
-    row: { check: /^certificate of /, message: /^GET .*\/secrets\/.*: / },
+    row: { check: /^certificate of /, message: /^could not GET .*\/secrets\/.*: / },
   },
 ];
 
