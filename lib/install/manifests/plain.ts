@@ -89,7 +89,8 @@ export function plainSubscription(
   const { name, config } = definition;
   const settings = parseConfig(config, settingsTold({ config }, environment), name);
   const sink = `http://${name}.${site.namespace}.svc`;
-  return { name, sink, ...subscriptionOf(definition, settings, site) };
+  const { watches, tick } = subscriptionOf(definition, settings, site);
+  return { name, sink, watches, tick };
 }
 
 function metadataOf(
