@@ -22,8 +22,8 @@ import type { Tick, Trigger } from './triggers.ts';
  *   config: Config,
  *   on: (_config) => [
  *     { resource: configMaps, mode: 'Reference', scope: 'own', handle: annotateChanged },
- *     { schedule: '* * * * *', handle: annotateAll },
  *   ],
+ *   tick: { schedule: '* * * * *', handle: annotateAll },
  *   permissions: (_config) => [
  *     { groups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'patch'], scope: 'own' },
  *   ],
