@@ -188,7 +188,7 @@ describe('what is written down about Applications', () => {
       expect([status, paused, now().spec?.syncPolicy?.automated]).toEqual([503, false, undefined]);
       expect(world.get(cronJobs, 'report', 'prod').spec.suspend).toBe(true);
       expect(told.filter(({ reason }) => reason === 'GitOpsReconcileFailed').map(({ note }) => note)).toEqual([
-        expect.stringMatching(new RegExp(`^${verb} configmaps .*freeze-check-state`)),
+        expect.stringMatching(new RegExp(`^could not ${verb} configmaps .*freeze-check-state`)),
       ]);
     },
   );
