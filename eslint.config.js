@@ -125,6 +125,8 @@ export default defineConfig(
       'lib/programs/**/*.ts',
       'lib/cli/**/*.ts',
       'test/**/*.ts',
+      'functions/*/test/**/*.ts',
+      'lib/sandbox/test/**/*.ts',
       'deploy/select.ts',
       'deploy/try/image.ts',
     ],

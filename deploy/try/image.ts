@@ -8,7 +8,7 @@ import { findFunctions } from '../../lib/cli/functions.ts';
 import { exampleEnvironment } from '../../lib/function/config.ts';
 import type { Definition } from '../../lib/function/definition.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
-import { subscriptionOf, subscriptions } from '../../lib/install/manifests/plain.ts';
+import { plainSubscription, subscriptions } from '../../lib/install/manifests/plain.ts';
 import { startSandbox } from '../../lib/sandbox/sandbox.ts';
 import { version } from '../../lib/base/version.ts';
 import { makeRoot } from './base.ts';
@@ -112,7 +112,7 @@ async function checkSource(
   definitions: readonly Definition[],
   folder: string,
 ): Promise<void> {
-  const wanted = definitions.map((definition) => subscriptionOf(definition, standardInstallation));
+  const wanted = definitions.map((definition) => plainSubscription(definition, standardInstallation));
   const sandbox = await startSandbox({ controllers: false });
   try {
     mkdirSync(folder);

@@ -138,13 +138,14 @@ function podRights({ TOUCH_PODS, VERIFY_RELOAD, COREDNS_NAMESPACE }: Config): re
   return verbs.length === 0 ? [] : [{ groups: [''], resources: ['pods'], verbs, scope }];
 }
 
-/** The rules that CoreDNS took last, and the Event that tells that they are back. */
+/** The rules that CoreDNS took last, and the Event about their return: one that watches all namespaces may emit anywhere. */
 function lastGoodRights(policy: Policy): readonly Permission[] {
   const { config } = policy;
+  const emitsHere = config.EMIT_EVENTS && config.WATCH_NAMESPACES.length > 0;
   const scope = { namespaces: [config.COREDNS_NAMESPACE] };
   const names = upTo(mostShards).map((index) => lastGoodName(policy, index)); // likewise of a larger MAX_SHARDS before
   return [
     { groups: [''], resources: ['configmaps'], names, verbs: ['get', 'patch', 'delete'], scope },
-    ...(config.EMIT_EVENTS ? [{ groups: ['events.k8s.io'], resources: ['events'], verbs: ['create'], scope }] : []),
+    ...(emitsHere ? [{ groups: ['events.k8s.io'], resources: ['events'], verbs: ['create'], scope }] : []),
   ];
 }

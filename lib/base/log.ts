@@ -1,4 +1,5 @@
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { readable, type LogRecord } from './readable.ts';
 
 export interface LogOptions {
   readonly level: string;
@@ -21,22 +22,9 @@ export function createLog({ level, readable, revision, destination = process.std
   );
 }
 
-interface Line {
-  readonly level: string;
-  readonly time: string;
-  readonly msg?: string;
-  readonly function?: string;
-  readonly err?: { readonly message?: string; readonly stack?: string };
-}
-
-const marks: Readonly<Record<string, string>> = { warn: '!', error: '✗', fatal: '✗' };
-
-/** Formats one log record for a person: time, function, message, then the other fields. */
+/** One log record for a person: time, function, message, then the fields that say what it was about. */
 export function readableLine(json: string): string {
-  const { level, time, msg = '', function: name = '', err, ...fields } = JSON.parse(json) as Line;
-  const shown = Object.entries(fields).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  const cause = err === undefined ? [] : [err.stack ?? err.message ?? ''];
-  return `${[time.slice(11, 19), marks[level] ?? ' ', name.padEnd(20), msg, ...shown, ...cause].join(' ').trimEnd()}\n`;
+  const { time, mark, function: name, message, fields, stack } = readable(JSON.parse(json) as LogRecord);
+  const cause = stack === undefined ? [] : [stack];
+  return `${[time, mark, name.padEnd(20), message, ...fields, ...cause].join(' ').trimEnd()}\n`;
 }

@@ -2,6 +2,8 @@ import { access, readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Definition } from '../function/definition.ts';
+import { UsageError } from './framework/errors.ts';
+import { suggestion } from '../base/suggest.ts';
 
 /** A function and where it lives. */
 export interface Found {
@@ -20,6 +22,23 @@ export async function ownFunctions(): Promise<Found[]> {
     throw new Error(`there are no functions in ${root}`);
   }
   return found;
+}
+
+/** Their names, without loading them. */
+export async function functionNames(): Promise<readonly string[]> {
+  return (await foldersOf(join(packageRoot, 'functions'))).map((folder) => basename(folder));
+}
+
+/** Those that a command line names; all where it names none. */
+export async function chosenFunctions(names: readonly string[]): Promise<readonly Found[]> {
+  const all = await functionNames();
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown !== undefined) {
+    const hint = suggestion(unknown, all) || `; there are ${all.join(', ')}`;
+    throw new UsageError(`there is no function ${JSON.stringify(unknown)}${hint}`);
+  }
+  const found = await ownFunctions();
+  return names.length === 0 ? found : found.filter(({ definition }) => names.includes(definition.name));
 }
 
 /** The functions of a folder, one per subfolder with an `index.ts`, in the order of their names. */

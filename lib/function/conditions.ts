@@ -39,7 +39,8 @@ export const commonConditions = {
   RightMissing: {
     severity: 'error',
     meaning: 'the API server refused a call because a right is missing; the work that needs it is not done',
-    action: 'apply the manifests of this release and of these settings again; the message names verb and resource',
+    action:
+      'apply the manifests of this release and of these settings again; in a function of your own, add the right to permissions.ts',
   },
   SettingUnknown: {
     severity: 'warning',

@@ -20,13 +20,9 @@ import type { Tick, Trigger } from './triggers.ts';
  *   name: 'my-function',
  *   summary: 'annotates ConfigMaps with the names of their keys',
  *   config: Config,
- *   on: (_config) => [
- *     { resource: configMaps, mode: 'Reference', scope: 'own', handle: annotateChanged },
- *   ],
- *   tick: { schedule: '* * * * *', handle: annotateAll },
- *   permissions: (_config) => [
- *     { groups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'patch'], scope: 'own' },
- *   ],
+ *   on: () => [{ resource: configMaps, mode: 'Reference', scope: 'own', handle: sync }],
+ *   tick: { schedule: '0 * * * *', handle: sync },
+ *   permissions: () => [{ groups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'patch'], scope: 'own' }],
  * });
  * ```
  */
@@ -36,6 +32,8 @@ export interface Definition<C = unknown> {
   /** One sentence about what it does for a cluster. */
   readonly summary: string;
   readonly config: ConfigSchema<C>;
+  /** Settings that it no longer has, each with one sentence on what replaced it. One that is still set is reported. */
+  readonly formerSettings?: Readonly<Record<string, string>>;
   /** The function implements DRY_RUN itself, because it must write its report even then. */
   readonly ownDryRun?: boolean;
   /** The triggers. They depend on the settings, because a feature that is off watches nothing. */

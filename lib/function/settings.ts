@@ -12,6 +12,7 @@ import {
   type Environment,
 } from './config.ts';
 import type { Definition } from './definition.ts';
+import { unreadVariables, type UnknownSetting } from './unknown-settings.ts';
 
 /** Settings of the process, whichever functions it serves. */
 export const ProcessSettings = z.object({
@@ -74,11 +75,18 @@ export const FunctionSettings = z.object({
 });
 export type FunctionSettings = z.output<typeof FunctionSettings>;
 
-/** A function with its parsed settings. */
+const knownSettings = {
+  process: Object.keys(ProcessSettings._zod.def.shape),
+  common: Object.keys(FunctionSettings._zod.def.shape),
+};
+
+/** A function with its settings read. */
 export interface Configured {
   readonly definition: Definition;
   readonly config: unknown;
   readonly settings: FunctionSettings;
+  /** Variables that are set for it and that nothing reads. */
+  readonly unknown: readonly UnknownSetting[];
 }
 
 /** A function with long runs has its own default of TIMEOUT_SECONDS. */
@@ -88,7 +96,15 @@ function settingsOf({ timeoutSeconds }: Definition): typeof FunctionSettings {
     : z.extend(FunctionSettings, { TIMEOUT_SECONDS: withDefault(timeout, timeoutSeconds) });
 }
 
-/** Parses all settings of the process. Throws one error that lists everything that is wrong. */
+/** Variables that are set for a function and are no settings, or no longer: nobody would notice that they do nothing. */
+export function unknownSettings(
+  definitions: readonly Definition[],
+  environment: Environment,
+): readonly UnknownSetting[] {
+  return unreadVariables(definitions, environment, knownSettings);
+}
+
+/** All settings of the process, or one error that names everything that is wrong. */
 export function readSettings(
   definitions: readonly Definition[],
   environment: Environment,
@@ -108,10 +124,12 @@ export function readSettings(
   }
 
   const settings = attempt(() => parseConfig(ProcessSettings, environment));
+  const unread = unknownSettings(definitions, environment);
   const configured = definitions.flatMap((definition) => {
     const settings = attempt(() => parseConfig(settingsOf(definition), environment, definition.name));
     const config = attempt(() => parseConfig(definition.config, environment, definition.name));
-    return settings === undefined ? [] : [{ definition, config, settings }];
+    const unknown = unread.filter((each) => each.function === definition.name);
+    return settings === undefined ? [] : [{ definition, config, settings, unknown }];
   });
   if (settings === undefined || problems.length > 0) {
     throw new ConfigError([...new Set(problems)]);

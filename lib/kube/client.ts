@@ -2,7 +2,7 @@ import type { Plan } from './model/plan.ts';
 import { monotonicMs } from '../base/monotonic.ts';
 import { pause } from '../base/pause.ts';
 import { pathOf } from './path.ts';
-import { isMissingObject, isRightMissing, parseAnswer, Refusal, refusalOf } from './refusal.ts';
+import { isMissingObject, missingRightIn, parseAnswer, Refusal, refusalOf, type MissingRight } from './refusal.ts';
 import { apiVersion, type Resource } from './model/resource.ts';
 import { createServerClock, type ServerClock } from './server-clock.ts';
 import type { Fields } from './skim.ts';
@@ -90,8 +90,8 @@ export interface Call {
   readonly resource: string;
   /** HTTP status; 0 if there was no answer. */
   readonly code: number;
-  /** The call was refused because the account lacks the right. */
-  readonly rightMissing: boolean;
+  /** The right that it was refused for, if so. */
+  readonly missingRight: MissingRight | undefined;
   readonly sentBytes: number;
   readonly receivedBytes: number;
   readonly seconds: number;
@@ -113,6 +113,7 @@ const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s
 export function createKube(options: KubeOptions): Kube {
   const clock = createServerClock();
   const { skew = clock } = options;
+  const writer: Writer = options.transport.readOnly === true ? { ...options, dryRun: 'plan' } : options;
   const call = caller(options, (date, moments) => {
     clock.saw(date, moments);
     options.skew?.saw(date, moments);
@@ -204,7 +205,7 @@ export function createKube(options: KubeOptions): Kube {
     list: (resource, list = {}) => pick(resource, list, (object) => object),
     listMetadata: (resource, list = {}) =>
       pick(resource as Resource<MetadataOnly>, { ...list, accept: asMetadataList }, (object) => object),
-    run: (plan) => runSteps(plan, options, call),
+    run: (plan) => runSteps(plan, writer, call),
     rehearse: (resource, object) => post(resource, object, { dryRun: 'All' }),
     ask: (resource, question) => post(resource, question, {}),
     serverTime: clock.time,
@@ -252,12 +253,12 @@ function nameOf({ group, plural }: Resource): string {
   return group === '' ? plural : `${plural}.${group}`;
 }
 
-function costOf(answer: Answer | undefined): Pick<Call, 'code' | 'rightMissing' | 'sentBytes' | 'receivedBytes'> {
+function costOf(answer: Answer | undefined): Pick<Call, 'code' | 'missingRight' | 'sentBytes' | 'receivedBytes'> {
   return answer === undefined
-    ? { code: 0, rightMissing: false, sentBytes: 0, receivedBytes: 0 }
+    ? { code: 0, missingRight: undefined, sentBytes: 0, receivedBytes: 0 }
     : {
         code: answer.status,
-        rightMissing: isRightMissing(answer),
+        missingRight: missingRightIn(answer),
         sentBytes: answer.sentBytes,
         receivedBytes: answer.receivedBytes,
       };

@@ -50,9 +50,26 @@ export function parseAnswer(what: string, answer: Answer, fields: Fields = true)
   }
 }
 
-/** Whether the account lacks the right for the call. (Admission also answers with 403.) */
-export function isRightMissing(answer: Answer): boolean {
-  return answer.status === 403 && lacksRights(statusOf(answer));
+/** A right that the account of the client lacks. */
+export interface MissingRight {
+  readonly verb: string;
+  /** With its group, as in `deployments.apps`. */
+  readonly resource: string;
+  /** Absent: in the whole cluster. */
+  readonly namespace?: string;
+}
+
+const missingRight = / cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?/;
+
+/** The right that the call was refused for, if so; the API server names it only in words. Admission answers 403, too. */
+export function missingRightIn(answer: Answer): MissingRight | undefined {
+  const { message = '' } = answer.status === 403 ? statusOf(answer) : {};
+  const [, verb, plural, group = '', namespace] = missingRight.exec(message) ?? [];
+  if (verb === undefined || plural === undefined) {
+    return undefined;
+  }
+  const resource = group === '' ? plural : `${plural}.${group}`;
+  return { verb, resource, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 function kindOf(code: number, status: Partial<Status>): FailureKind {

@@ -39,6 +39,8 @@ export interface Transport {
   readonly stream: (request: Request) => Promise<IncomingMessage>;
   /** The address of the API server. */
   readonly server: () => Promise<URL>;
+  /** It sends nothing that would change the cluster. */
+  readonly readOnly?: true;
   readonly close: () => void;
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from '../function/definition.ts';
 import type { FunctionSettings } from '../function/settings.ts';
+import type { UnknownSetting } from '../function/unknown-settings.ts';
 import type { BodyReader } from '../http/body.ts';
 import { pathOf, type Answerer } from '../http/front.ts';
 import { answerEvents, answerRoot } from '../http/receive.ts';
@@ -18,6 +19,8 @@ export interface InstanceOptions<C> extends Omit<RunnerOptions<C>, 'later'> {
   /** Reviews have their own budget, so that a flood of events does not delay admission. */
   readonly reviews: { readonly bodies: BodyReader; readonly maxBytes: number };
   readonly version: string;
+  /** Variables that are set for it and that nothing reads. */
+  readonly unknown?: readonly UnknownSetting[];
 }
 
 /** One function in this process: its events, admissions, routes and loops. */
@@ -41,7 +44,7 @@ export interface Instance {
 }
 
 export function createInstance<C>(options: InstanceOptions<C>): Instance {
-  const { definition, config, settings } = options;
+  const { definition, config, settings, unknown = [] } = options;
   const coalescer = createCoalescer({ running: settings.MAX_RUNNING, waiting: settings.MAX_WAITING });
   const background = createBackground(options, coalescer);
   const runner = createRunner({ ...options, later: (...given) => background.later(runner, ...given) });
@@ -51,6 +54,10 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   const admit = settings.ROLE === 'events' ? [] : (definition.admit?.(config, options) ?? []);
   const isIdle = definition.admit !== undefined && admit.length === 0;
   beginSeries(options);
+  runner.conditions.set(
+    'SettingUnknown',
+    unknown.map(({ variable, instead }) => `${variable}: ${instead}`),
+  );
   return {
     name: definition.name,
     role: settings.ROLE,

@@ -21,8 +21,8 @@ export interface ServeOptions {
   readonly environment: Environment;
   /** Default: KUBECONFIG in the environment, otherwise the pod's ServiceAccount. */
   readonly access?: Access;
-  /** The access of each function, if functions in one process use different accounts. */
-  readonly accessOf?: (name: string) => Access;
+  /** The connections of each function, if functions in one process use different accounts. Closed with the process. */
+  readonly transportOf?: (name: string) => Transport;
   /** Default: as TLS_MODE says. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
   /** Default: all interfaces. */
@@ -119,12 +119,11 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const log = options.log ?? processLog(settings, environment);
   const metrics = createMetrics(version);
   const transports: Transport[] = [];
-  function connect(reach: Access): Transport {
-    const transport = createTransport(reach);
+  function opened(transport: Transport): Transport {
     transports.push(transport);
     return transport;
   }
-  const common = connect(access ?? lazyAccess(settings.KUBECONFIG));
+  const common = opened(createTransport(access ?? lazyAccess(settings.KUBECONFIG)));
   const bodies = createBodyReader(bodyBudget);
   const reviews = { bodies: createBodyReader(settings.MAX_INFLIGHT_BYTES), maxBytes: settings.MAX_BODY_BYTES };
   const namespace = ownNamespace(settings);
@@ -141,7 +140,7 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   const instances = configured.map((each) => {
     const config = options.tls === undefined ? each.config : withoutCertificate(each.config);
     const { name } = each.definition;
-    const transport = options.accessOf === undefined ? common : connect(options.accessOf(name));
+    const transport = options.transportOf === undefined ? common : opened(options.transportOf(name));
     return createInstance({ ...shared, ...each, transport, config, log: log.child({ function: name }) });
   });
   const closingMs = 5_000 + 1000 * Math.max(...configured.map((each) => each.settings.TIMEOUT_SECONDS));

@@ -18,9 +18,13 @@ export function functionRoutes<C>(
       import('../http/routes.ts'),
       import('./doctor/route.ts'),
     ]);
-    const self = { definition, role: settings.ROLE, registry: metrics.registry };
+    const doctor = doctorRoute<C>({ definition, role: settings.ROLE, registry: metrics.registry });
+    const examination: Route<C> = {
+      ...doctor,
+      handle: (request) => doctor.handle(request, runner.context(AbortSignal.timeout(limitMs), { notesRights: false })),
+    };
     return createRoutes({
-      routes: [...withConditions(definition.routes ?? [], runner.conditions), doctorRoute(self)],
+      routes: [...withConditions(definition.routes ?? [], runner.conditions), examination],
       bodies,
       context: () => runner.context(AbortSignal.timeout(limitMs)),
       onFailure: (path, failure) => logFailure(log, failure, { path }),

@@ -9,6 +9,7 @@ import type { FunctionSettings } from '../function/settings.ts';
 import type { Handler, Wake } from '../function/triggers.ts';
 import { createKube, type Call, type KubeOptions } from '../kube/client.ts';
 import type { Step } from '../kube/model/plan.ts';
+import type { MissingRight } from '../kube/refusal.ts';
 import { createServerClock } from '../kube/server-clock.ts';
 import { LaterSchema } from '../kube/state/document.ts';
 import type { Transport } from '../kube/transport.ts';
@@ -39,8 +40,15 @@ export interface Runner<C> {
    */
   readonly run: (handler: Handler<C>, wake: Wake) => Promise<Report>;
   /** A context for one request or loop that lasts until the signal aborts. */
-  readonly context: (signal: AbortSignal, report?: Report) => Context<C>;
+  readonly context: (signal: AbortSignal, options?: ContextOptions) => Context<C>;
   readonly conditions: Conditions;
+}
+
+export interface ContextOptions {
+  /** Where steps and calls are counted. */
+  readonly report?: Report;
+  /** False for calls that only find out which rights there are: their refusal is no condition. Default true. */
+  readonly notesRights?: boolean;
 }
 
 /** What a run did and cost. */
@@ -72,15 +80,18 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
   };
   const noteRight = rightsNote(conditions);
 
-  function context(signal: AbortSignal, report: Report = { steps: [], calls: 0 }): Context<C> {
-    const observed = observing(options, report, noteRight);
+  function context(
+    signal: AbortSignal,
+    { report = { steps: [], calls: 0 }, notesRights = true }: ContextOptions = {},
+  ): Context<C> {
+    const observed = observing(options, report, notesRights ? noteRight : () => undefined);
     return { ...common, signal, kube: createKube({ ...observed, signal, skew }) };
   }
 
   async function attempt(handler: Handler<C>, wake: Wake, signal: AbortSignal): Promise<Report> {
     const report: Report = { steps: [], calls: 0 };
     await startingOver(
-      () => withinTime(handler(context(signal, report), wake), 2 * limitMs, 'the handler ignored its abort signal'),
+      () => withinTime(handler(context(signal, { report }), wake), 2 * limitMs, 'the handler ignored its abort signal'),
       { signal },
     );
     return report;
@@ -154,17 +165,22 @@ function countCall(
  * call (5xx excluded).
  */
 function rightsNote(conditions: Conditions): (call: Call) => void {
-  const missing = new Set<string>();
-  return ({ verb, resource, code, rightMissing }) => {
+  const missing = new Map<string, string>();
+  return ({ verb, resource, code, missingRight }) => {
     const right = `${verb} ${resource}`;
-    if (rightMissing ? !missing.has(right) : code !== 0 && code < 500 && missing.has(right)) {
-      missing[rightMissing ? 'add' : 'delete'](right);
-      conditions.set(
-        'RightMissing',
-        [...missing].map((each) => `could not ${each}: forbidden`),
-      );
+    const problem = missingRight && describeRight(missingRight);
+    const isAnswered = code !== 0 && code < 500;
+    if (problem !== undefined && missing.get(right) !== problem) {
+      missing.set(right, problem);
+    } else if (problem !== undefined || !isAnswered || !missing.delete(right)) {
+      return;
     }
+    conditions.set('RightMissing', [...missing.values()]);
   };
+}
+
+function describeRight({ verb, resource, namespace }: MissingRight): string {
+  return `could not ${verb} ${resource}${namespace === undefined ? '' : ` in namespace ${namespace}`}: forbidden`;
 }
 
 /** A step for the log: `apply ConfigMap kube-system/coredns-custom`. */

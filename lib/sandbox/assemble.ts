@@ -1,18 +1,17 @@
 import { createWebhookClient } from '../webhook-client/call.ts';
 import { createWebhookAdmission } from './admission/admission.ts';
 import { admitPod } from './admission/admission-pods.ts';
-import type { Admission } from './admission/attributes.ts';
-import type { Cluster } from './cluster.ts';
-import type { Clock, InternalApi, KindRef } from './internal.ts';
-import { createInternalApi } from './internal-api.ts';
-import { builtInKinds, createKinds, type Kind, type Kinds } from './kinds.ts';
+import type { Admission } from './model/attributes.ts';
+import type { Cluster } from './write/cluster.ts';
+import type { Clock, InternalApi, KindRef } from './model/internal.ts';
+import { createInternalApi } from './write/internal-api.ts';
+import { builtInKinds, createKinds, type Kind, type Kinds } from './model/kinds.ts';
 import { isLeftOut } from './discovery/left-out.ts';
-import { createMatchConditions } from './admission/match-condition.ts';
-import { assertNamespaceAccepts } from './lifecycle/namespace-lifecycle.ts';
+import { createMatchConditions } from './cel/match-condition.ts';
+import { assertNamespaceAccepts } from './admission/namespace-lifecycle.ts';
 import { createObjectRules } from './write/object-rules.ts';
 import type { Definitions } from './discovery/openapi.ts';
-import { allowAll, type Authorizer, createAuthorizer } from './access/rbac.ts';
-import { assertMayGrant } from './access/rbac-escalation.ts';
+import { allowAll, createAuthorizer } from './access/rbac.ts';
 import { createSchemas } from './schema/schema.ts';
 import { readDefinitionTable, readKindTable } from './schema/tables.ts';
 import { createStore, type StoreOptions } from './store/store.ts';
@@ -63,7 +62,7 @@ export function assemble({ clock, rbac, ...storeOptions }: AssembleOptions): Ass
       accountUid: (namespace, name) => api.get(serviceAccounts, name, namespace)?.metadata?.uid,
     }),
     authorizer,
-    admission: withBuiltIn(api, webhooks, authorizer),
+    admission: withBuiltIn(api, webhooks),
   };
   return { cluster, api, definitions, close: () => client.close() };
 }
@@ -73,10 +72,9 @@ function versionsOf(kinds: Kinds, { group, plural }: Kind): readonly Kind[] {
 }
 
 /** Webhooks come after what the API server decides by itself. */
-function withBuiltIn(api: InternalApi, webhooks: Admission, authorizer: Authorizer): Admission {
+function withBuiltIn(api: InternalApi, webhooks: Admission): Admission {
   return {
     mutate(attributes) {
-      assertMayGrant(attributes, api, authorizer);
       assertNamespaceAccepts(attributes, api);
       const object = admitPod(attributes, api);
       return webhooks.mutate(object === undefined ? attributes : { ...attributes, object });

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { assemble } from './assemble.ts';
 import { authenticate, authenticatePlain } from './access/authenticate.ts';
 import { bootstrap } from './lifecycle/bootstrap.ts';
-import { createCertificates } from './requests/certificates.ts';
-import { systemClock } from './clock.ts';
+import { createCertificates } from './http/certificates.ts';
+import { systemClock } from './model/clock.ts';
 import { startControllers } from './controllers/start.ts';
-import { createFaults, type Faults } from './faults.ts';
+import { createFaults, type Faults } from './server/faults.ts';
 import { startGarbageCollector } from './lifecycle/garbage.ts';
-import type { Clock, InternalApi } from './internal.ts';
-import { type Kubeconfig, kubeconfigFor } from './requests/kubeconfig.ts';
-import { type Listener, listenPlain, listenTls } from './requests/listener.ts';
+import type { Clock, InternalApi } from './model/internal.ts';
+import { type Kubeconfig, kubeconfigFor } from './http/kubeconfig.ts';
+import { type Listener, listenPlain, listenTls } from './http/listener.ts';
 import { startNamespaces } from './lifecycle/namespaces.ts';
-import { present } from './read/present.ts';
-import { serveDefinitions } from './definitions/serve-definitions.ts';
-import { createHandler } from './requests/server.ts';
+import { present } from './model/present.ts';
+import { serveDefinitions } from './lifecycle/serve-definitions.ts';
+import { createHandler } from './server/server.ts';
 
 export interface SandboxOptions {
   /** Of the TLS listener; 0 takes a free one. */

@@ -39,4 +39,21 @@ describe('a zone', () => {
   ])('"%s" is refused: Intl gives it an unexpected meaning, or no other system knows it', (name) => {
     expect(() => zoneOf(name)).toThrow(`unknown time zone ${name}`);
   });
+
+  it.each([Number.NaN, Infinity])('has no offset at %s', (instant) => {
+    expect(() => zoneOf('Europe/Berlin').spanAt(instant)).toThrow(RangeError);
+  });
+
+  it('stays the same however many others and however many years are asked for in between', () => {
+    const berlin = zoneOf('Europe/Berlin').spanAt(Date.UTC(2026, 0, 15));
+    for (const name of Intl.supportedValuesOf('timeZone').flatMap((each) => [each, each.toLowerCase()])) {
+      zoneOf(name);
+    }
+    const zone = zoneOf('Europe/Berlin');
+    for (let year = 1970; year < 2400; year += 1) {
+      zone.spanAt(Date.UTC(year, 0, 15));
+    }
+
+    expect(zone.spanAt(Date.UTC(2026, 0, 15))).toEqual(berlin);
+  });
 });

@@ -37,11 +37,16 @@ export async function replicasOf(
 ): Promise<Address[]> {
   const labelSelector = `kubernetes.io/service-name=${service}`;
   const { items } = await kube.list(endpointSlices, { namespace, labelSelector });
-  return items.flatMap(({ endpoints = [], ports = [] }) =>
-    endpoints
+  return items.flatMap(({ endpoints, ports }) =>
+    listed(endpoints)
       .filter(({ conditions }) => conditions?.ready !== false)
       .flatMap(({ addresses }) =>
-        addresses.flatMap((host) => ports.flatMap(({ port }) => (port === undefined ? [] : [{ host, port }]))),
+        addresses.flatMap((host) => listed(ports).flatMap(({ port }) => (port === undefined ? [] : [{ host, port }]))),
       ),
   );
+}
+
+/** The API server writes an empty list of a slice as null: that of a Service without pods. */
+function listed<T>(items: readonly T[] | null | undefined): readonly T[] {
+  return items ?? [];
 }

@@ -7,7 +7,7 @@ import istioRollout from '../../functions/istio-rollout/index.ts';
 import { injectorConfigMap, revisionWebhooks } from '../../functions/istio-rollout/sandbox/istio.ts';
 import { configMaps, mutatingWebhooks, namespaces, type ConfigMap } from '../../lib/kube/model/resource.ts';
 import { memoryOf } from '../../lib/install/manifests/container.ts';
-import { systemClock } from '../../lib/sandbox/clock.ts';
+import { systemClock } from '../../lib/sandbox/model/clock.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, type Event } from '../support/http.ts';
 import { startInjector, type Counts, type Injector } from '../../functions/istio-rollout/test/injector/injector.ts';

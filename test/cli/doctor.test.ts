@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { tableOf, type Finding } from '../../lib/runtime/doctor/finding.ts';
 import { deployments, namespaces, type Deployment } from '../../lib/kube/model/resource.ts';
-import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
+import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { runNode } from './command.ts';
+import { kubeReflex, runNode, standardOutputOf } from './command.ts';
 
 describe('npm run doctor', () => {
   let sandbox: Sandbox;
@@ -27,7 +27,7 @@ describe('npm run doctor', () => {
   });
 
   it('prints a table, says what to do and exits with 1', async () => {
-    const { code, output } = await runNode(['lib/cli/doctor.ts', '--kubeconfig', file]);
+    const { code, output } = await runNode(['lib/cli/bin/kube-reflex.ts', 'doctor', '--kubeconfig', file]);
 
     expect(code).toBe(1);
     expect(output).toMatch(/^FUNCTION +CHECK +STATE +MESSAGE$/m);
@@ -35,9 +35,20 @@ describe('npm run doctor', () => {
     expect(output).toContain('→ kubectl apply -k deploy/overlay');
   });
 
+  it('prints nothing but JSON for a script', async () => {
+    const text = await standardOutputOf([kubeReflex, 'doctor', 'freeze-check', '--kubeconfig', file, '-o', 'json']);
+
+    expect(JSON.parse(text)).toEqual([
+      expect.objectContaining({ function: 'freeze-check', check: 'installation', state: 'error' }),
+    ]);
+  });
+
   it('looks at the cluster that kubectl would use, and says which one that is', async () => {
     const { KUBECONFIG: _ignored, ...environment } = process.env;
-    const { code, output } = await runNode(['lib/cli/doctor.ts'], '.', { ...environment, HOME: home });
+    const { code, output } = await runNode(['lib/cli/bin/kube-reflex.ts', 'doctor'], '.', {
+      ...environment,
+      HOME: home,
+    });
 
     const context = sandbox.kubeconfig['current-context'];
     expect(code).toBe(1);
@@ -49,7 +60,14 @@ describe('npm run doctor', () => {
     await sandbox.api.create(namespaces, { metadata: { name: namespace } });
     await sandbox.api.create(deployments, deploymentWith({ namespace, variable: { name: 'TLS_MODE', value: 'slef' } }));
 
-    const { code, output } = await runNode(['lib/cli/doctor.ts', '--kubeconfig', file, '--namespace', namespace]);
+    const { code, output } = await runNode([
+      'lib/cli/bin/kube-reflex.ts',
+      'doctor',
+      '--kubeconfig',
+      file,
+      '--namespace',
+      namespace,
+    ]);
 
     expect(code).toBe(1);
     expect(output).toMatch(/^freeze-check +settings +error +TLS_MODE must be one of .*, got "slef"/m);
@@ -57,21 +75,28 @@ describe('npm run doctor', () => {
     expect(output).toMatch(/^node-affinity-mutate +installation +error /m);
   });
 
-  it('says with 2 that the cluster does not answer', async () => {
+  it('says with 1 that the cluster does not answer', async () => {
     const silent = join(home, 'silent');
     await writeFile(silent, JSON.stringify(kubeconfigFor({ server: 'https://127.0.0.1:1', ca: '', token: '' })));
 
-    const { code, output } = await runNode(['lib/cli/doctor.ts', '--kubeconfig', silent]);
+    const { code, output } = await runNode(['lib/cli/bin/kube-reflex.ts', 'doctor', '--kubeconfig', silent]);
 
-    expect(code).toBe(2);
-    expect(output).toContain('ECONNREFUSED');
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^doctor: could not reach https:\/\/127\.0\.0\.1:1\/ \(context \S+ of \S+\): connection refused; choose another with --kubeconfig$/m,
+    );
   });
 
   it('says with 2 that it found no cluster', async () => {
-    const { code, output } = await runNode(['lib/cli/doctor.ts', '--kubeconfig', '/nowhere/kubeconfig']);
+    const { code, output } = await runNode([
+      'lib/cli/bin/kube-reflex.ts',
+      'doctor',
+      '--kubeconfig',
+      '/nowhere/kubeconfig',
+    ]);
 
     expect(code).toBe(2);
-    expect(output).toContain('doctor: ');
+    expect(output).toMatch(/^doctor: read \/nowhere\/kubeconfig: /);
   });
 });
 

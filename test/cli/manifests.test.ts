@@ -28,7 +28,7 @@ describe('npm run manifests', () => {
   afterEach(() => rm(root, { recursive: true }));
 
   function run(...args: readonly string[]): Promise<Ended> {
-    return runNode(['lib/cli/manifests.ts', '--out', root, ...args]);
+    return runNode(['lib/cli/bin/kube-reflex.ts', 'manifests', '--out', root, ...args]);
   }
 
   const sample = 'test/functions/host-census';
@@ -187,11 +187,12 @@ describe('npm run manifests', () => {
   it.each([
     [['--set', 'coredns-sync.COREDNS_AUTO_CONFIGURE=yes'], 'coredns-sync.COREDNS_AUTO_CONFIGURE must be true or false'],
     [['--set', 'coredns-sync.AUTO_CONFIGURE=true'], 'coredns-sync.AUTO_CONFIGURE: there is no such setting'],
+    [['--set', 'coredns-sync'], '--set takes FUNCTION.NAME=VALUE, not "coredns-sync"'],
     [['--set', 'coredns-sync.TOUCH_PODS=true', '--out', '.'], '--set needs --out with another folder'],
   ])('writes nothing for %j and says why', async (args, why) => {
     const { code, output } = await run(...args);
 
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(output).toContain(why);
     expect(existsSync(join(root, 'deploy'))).toBe(false);
   });

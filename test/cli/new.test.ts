@@ -1,14 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { accountAccess, accountsOf, grant } from '../../lib/cli/start/accounts.ts';
 import { loadFunction } from '../../lib/cli/functions.ts';
 import type { Definition } from '../../lib/function/definition.ts';
-import { kubeconfigAccess } from '../../lib/kube/access.ts';
-import { apiVersion as apiVersionOf, configMaps } from '../../lib/kube/model/resource.ts';
+import { configMaps } from '../../lib/kube/model/resource.ts';
 import type { Running } from '../../lib/runtime/main.ts';
-import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
-import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../support/http.ts';
 import { borrowCheckout } from './checkout.ts';
@@ -23,7 +21,7 @@ let discard: (() => Promise<void>) | undefined;
 let created: Ended;
 
 function create(...args: readonly string[]): Promise<Ended> {
-  return runNode(['lib/cli/new.ts', '--root', root, ...args]);
+  return runNode(['lib/cli/bin/kube-reflex.ts', 'new', '--root', root, ...args]);
 }
 
 beforeAll(async () => {
@@ -63,12 +61,12 @@ describe('npm run new', () => {
   ])('refuses %s: %s', async (wrong, why) => {
     const { code, output } = await create('--', wrong);
 
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(output).toContain(why);
   });
 
   it('refuses to guess a name', async () => {
-    expect(await create()).toMatchObject({ code: 1, output: expect.stringContaining('usage:') });
+    expect(await create()).toMatchObject({ code: 2, output: expect.stringContaining('it needs NAME') });
   });
 });
 
@@ -96,12 +94,9 @@ describe('a new function', () => {
     beforeAll(async () => {
       sandbox = await startSandbox({ rbac: true });
       ({ definition } = await loadFunction(resolve(root, 'functions', name)));
-      await sandbox.api.create({ group: '', plural: 'namespaces' }, { metadata: { name: namespace } });
-      await install(definition, sandbox);
-      const token = await tokenOf(name, sandbox);
-      const kubeconfig = kubeconfigFor({ server: sandbox.url, ca: sandbox.ca, token });
+      await grant(sandbox, accountsOf({ definition, settings: {}, namespace }));
       app = await startApp(definition, {
-        access: kubeconfigAccess(JSON.stringify(kubeconfig)),
+        access: accountAccess(sandbox, { name, namespace }),
         environment: { POD_NAMESPACE: namespace },
       });
     });
@@ -156,24 +151,3 @@ describe('a new function', () => {
     });
   });
 });
-
-/** Accounts, roles and bindings as the manifests have them. */
-async function install(definition: Definition, { api }: Sandbox): Promise<void> {
-  for (const { apiVersion, kind, metadata, ...rest } of renderFunction(definition).manifests) {
-    const served = api.kinds().find((each) => each.kind === kind && apiVersion === apiVersionOf(each));
-    if (served !== undefined) {
-      await api.create(served, { apiVersion, kind, metadata: { ...metadata }, ...rest });
-    }
-  }
-}
-
-async function tokenOf(account: string, { httpUrl }: Sandbox): Promise<string> {
-  const url = new URL(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, httpUrl);
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }),
-  });
-  const { status } = (await answer.json()) as { readonly status: { readonly token: string } };
-  return status.token;
-}

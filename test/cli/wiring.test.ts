@@ -8,7 +8,7 @@ import { renderShared } from '../../lib/install/manifests/shared.ts';
 import { distinct, standardInstallation } from '../../lib/install/manifests/installation.ts';
 import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { ApiError } from '../../lib/sandbox/status.ts';
+import { ApiError } from '../../lib/sandbox/model/status.ts';
 import { ProcessSettings } from '../../lib/function/settings.ts';
 import { changeEvent, tickEvent } from '../../lib/source/event.ts';
 import { admissionsOf, functionsUnderTest } from '../contract/functions.ts';

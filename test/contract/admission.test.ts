@@ -2,7 +2,7 @@ import https from 'node:https';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Admission, Verdict } from '../../lib/function/admission.ts';
 import type { Running } from '../../lib/runtime/main.ts';
-import { createCertificates, type Certificates } from '../../lib/sandbox/requests/certificates.ts';
+import { createCertificates, type Certificates } from '../../lib/sandbox/http/certificates.ts';
 import hostCensus from '../functions/host-census/index.ts';
 import { noCluster, startApp } from '../support/http.ts';
 

@@ -3,18 +3,19 @@ import https from 'node:https';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Definition } from '../../lib/function/definition.ts';
-import { createCertificates } from '../../lib/sandbox/requests/certificates.ts';
+import { createCertificates } from '../../lib/sandbox/http/certificates.ts';
+import { long } from '../support/long.ts';
 import { noCluster, send, startApp, type Sent } from '../support/http.ts';
 import { admissionsOf, environmentOf, functionsUnderTest } from './functions.ts';
 
 const definitions = await functionsUnderTest();
-const requests = 10_000;
+const requests = long(10_000, 2_000);
 const certificates = await createCertificates(new Date());
 
 describe.each(definitions.map((definition) => [definition.name, definition] as const))(
   '%s under junk',
   (_name, definition) => {
-    it('answers 10,000 malformed requests on every endpoint without a crash, a 500 or a trace', async () => {
+    it(`answers ${requests.toLocaleString('en')} malformed requests on every endpoint without a crash, a 500 or a trace`, async () => {
       const { certificate: cert, key, ca } = certificates;
       const app = await startApp(definition, {
         access: noCluster,

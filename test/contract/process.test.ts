@@ -14,14 +14,68 @@ let sandbox: Sandbox;
 let directory: string;
 let kubeconfig: string;
 
+interface Drained {
+  readonly code: number | null;
+  readonly stderr: string;
+  readonly statuses: readonly number[];
+  readonly errors: readonly unknown[];
+}
+
+/** All functions drain at the same time, since each takes its time. */
+const drains = new Map<string, Promise<Drained>>();
+
+function drained(folder: string): Promise<Drained> {
+  return drains.get(folder) ?? Promise.reject(new Error(`${folder} was not started`));
+}
+
+/** Ends a function under load. */
+async function drain(folder: string, environment: Readonly<Record<string, string>>): Promise<Drained> {
+  const { child, url, exited } = await startProcess(folder, {
+    ...environment,
+    KUBECONFIG: kubeconfig,
+    POD_NAMESPACE: 'default',
+    DRAIN_SECONDS: '8', // on a busy machine what is sent after the signal takes a while
+  });
+  const agent = new http.Agent({ keepAlive: true, maxSockets: senders });
+  const statuses: number[] = [];
+  const errors: unknown[] = [];
+  let loading = true;
+  let sentAfterSignal = 0;
+  let signalled = false;
+  async function load(): Promise<void> {
+    while (loading) {
+      sentAfterSignal += signalled ? 1 : 0;
+      await send(url, { ...binaryEvent(tick), agent }).then(
+        ({ status }) => statuses.push(status),
+        (error: unknown) => errors.push(error),
+      );
+    }
+  }
+  const loaders = Array.from({ length: senders }, load);
+  await until(() => statuses.length > 50);
+
+  child.kill('SIGTERM');
+  signalled = true;
+  await until(async () => (await send(url, { method: 'GET', path: '/health/readiness' })).status === 503);
+  await until(() => sentAfterSignal >= senders);
+  loading = false;
+  await Promise.all(loaders);
+  agent.destroy();
+  return { ...(await exited), statuses, errors };
+}
+
 beforeAll(async () => {
   sandbox = await startSandbox();
   directory = mkdtempSync(join(tmpdir(), 'kube-reflex-'));
   kubeconfig = join(directory, 'kubeconfig');
   writeFileSync(kubeconfig, JSON.stringify(sandbox.kubeconfig));
+  for (const { folder, definition } of folders) {
+    drains.set(folder, drain(folder, environmentOf(definition)));
+  }
 });
 
 afterAll(async () => {
+  await Promise.allSettled(drains.values());
   await sandbox.close();
   rmSync(directory, { recursive: true });
 });
@@ -35,38 +89,7 @@ it('runs on Node 24, whatever node the machine has', () => {
 
 describe.each(folders)('$definition.name as a process', ({ folder, definition }) => {
   it('PF-16 ends with 0 after SIGTERM under load, and fails no request on the way', async () => {
-    const { child, url, exited } = await startProcess(folder, {
-      ...environmentOf(definition),
-      KUBECONFIG: kubeconfig,
-      POD_NAMESPACE: 'default',
-      DRAIN_SECONDS: '8', // on a busy machine what is sent after the signal takes a while
-    });
-    const agent = new http.Agent({ keepAlive: true, maxSockets: senders });
-    const statuses: number[] = [];
-    const errors: unknown[] = [];
-    let loading = true;
-    let sentAfterSignal = 0;
-    let signalled = false;
-    async function load(): Promise<void> {
-      while (loading) {
-        sentAfterSignal += signalled ? 1 : 0;
-        await send(url, { ...binaryEvent(tick), agent }).then(
-          ({ status }) => statuses.push(status),
-          (error: unknown) => errors.push(error),
-        );
-      }
-    }
-    const loaders = Array.from({ length: senders }, load);
-    await until(() => statuses.length > 50);
-
-    child.kill('SIGTERM');
-    signalled = true;
-    await until(async () => (await send(url, { method: 'GET', path: '/health/readiness' })).status === 503);
-    await until(() => sentAfterSignal >= senders);
-    loading = false;
-    await Promise.all(loaders);
-    agent.destroy();
-    const { code, stderr } = await exited;
+    const { code, stderr, errors, statuses } = await drained(folder);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(errors).toEqual([]);

@@ -34,6 +34,32 @@ describe('the doctor of a function on Kubernetes alone', () => {
     expect(await cluster.problems()).toEqual([]);
   });
 
+  it('does not speak of Knative where no pod runs', async () => {
+    const findings = await cluster.findings();
+
+    expect(findings.filter(({ message, fix = '' }) => /knative/i.test(message + fix))).toEqual([]);
+    expect(findings).toContainEqual({
+      function: 'host-census',
+      check: 'last success',
+      state: 'unknown',
+      message: 'no pod of its Deployment runs',
+      fix: 'kubectl -n kube-reflex describe deployment host-census shows why',
+    });
+  });
+
+  it('says that nothing handles events where the Deployment is scaled to 0', async () => {
+    const workload = workloadOf(manifests);
+    await cluster.apply({ ...workload, spec: { ...(workload['spec'] as object), replicas: 0 } });
+
+    expect(await cluster.problems()).toEqual([
+      expect.objectContaining({
+        check: 'last success',
+        message: 'no pod runs: its Deployment is scaled to 0, so nothing handles events and ticks',
+        fix: 'kubectl -n kube-reflex scale deployment host-census --replicas=1',
+      }),
+    ]);
+  });
+
   it('tells a source that was generated for other settings', async () => {
     await cluster.apply(configMapOf(plainSource([])));
 

@@ -31,6 +31,8 @@ export interface Looking {
   readonly user?: string;
   /** What each pod would answer to whoever asks for its metrics through the API server, or who is asked in its place. */
   readonly metrics?: Readonly<Record<string, string | Transport['send']>>;
+  /** Lists of this kind are answered so, where the sandbox writes them differently from a real API server. */
+  readonly list?: { readonly plural: string; readonly items: readonly object[] };
 }
 
 export async function openCluster(): Promise<Cluster> {
@@ -51,11 +53,12 @@ export async function openCluster(): Promise<Cluster> {
     await kube.run({ steps: [{ do: 'delete', ...target, uid: metadata?.uid ?? '', why: 'test' }] });
   }
 
-  async function findings({ now = new Date(), user, metrics = {} }: Looking = {}): Promise<readonly Finding[]> {
+  async function findings({ now = new Date(), user, metrics = {}, list }: Looking = {}): Promise<readonly Finding[]> {
     const asked = user === undefined ? transport : createTransport(actingAs(user, sandbox));
     const looking = withMetrics(asked, metrics);
+    const listing = list === undefined ? asked : withList(asked, list);
     try {
-      return await examineFunction(definition, { kube: kubeBy(asked), transport: looking, namespace, now });
+      return await examineFunction(definition, { kube: kubeBy(listing), transport: looking, namespace, now });
     } finally {
       if (asked !== transport) {
         asked.close();
@@ -101,9 +104,20 @@ function withMetrics(transport: Transport, metrics: NonNullable<Looking['metrics
       if (typeof body === 'function') {
         return body(request);
       }
-      return body === undefined
-        ? transport.send(request)
-        : { status: 200, headers: {}, body, bytes: Buffer.from(body), sentBytes: 0, receivedBytes: body.length };
+      return body === undefined ? transport.send(request) : answerWith(body);
     },
   };
+}
+
+function withList(transport: Transport, { plural, items }: NonNullable<Looking['list']>): Transport {
+  const body = JSON.stringify({ metadata: {}, items });
+  return {
+    ...transport,
+    send: (request) =>
+      new RegExp(`/${plural}(\\?|$)`).test(request.path) ? Promise.resolve(answerWith(body)) : transport.send(request),
+  };
+}
+
+function answerWith(body: string): Answer {
+  return { status: 200, headers: {}, body, bytes: Buffer.from(body), sentBytes: 0, receivedBytes: body.length };
 }

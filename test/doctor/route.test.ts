@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { grant } from '../../lib/cli/start/accounts.ts';
 import type { Finding } from '../../lib/runtime/doctor/finding.ts';
 import type { Definition } from '../../lib/function/definition.ts';
 import type { Call } from '../../lib/kube/client.ts';
-import { endpointSlices, groupVersion, namespaces } from '../../lib/kube/model/resource.ts';
+import type { Manifest } from '../../lib/kube/model/manifest.ts';
+import { endpointSlices } from '../../lib/kube/model/resource.ts';
 import type { Running } from '../../lib/runtime/main.ts';
 import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
@@ -14,18 +16,19 @@ import { accountAccess } from './account.ts';
 const definitions = await functionsUnderTest();
 const { namespace } = standardInstallation;
 const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
-const bindings = { group: 'rbac.authorization.k8s.io', plural: 'clusterrolebindings' };
+const group = 'rbac.authorization.k8s.io';
 
-async function grant({ api }: Sandbox, definition: Definition): Promise<void> {
-  const granted = renderFunction(definition).manifests.filter(({ kind }) => rights.has(kind));
-  const places = new Set([namespace, ...granted.flatMap(({ metadata }) => metadata.namespace ?? [])]);
-  for (const name of [...places].filter((place) => api.get(namespaces, place) === undefined)) {
-    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  }
-  for (const manifest of granted) {
-    const { group } = groupVersion(manifest.apiVersion);
-    const kind = api.kinds().find((served) => served.group === group && served.kind === manifest.kind);
-    await api.create(kind ?? { group, plural: '' }, manifest);
+/** What gives the accounts of the function their rights. */
+function grantedTo(definition: Definition): readonly Manifest[] {
+  return renderFunction(definition).manifests.filter(({ kind }) => rights.has(kind));
+}
+
+/** Takes one binding away: a function has one for each place where it has rights. */
+async function revoke({ api }: Sandbox, definition: Definition): Promise<void> {
+  const [binding] = grantedTo(definition).filter(({ kind }) => kind.endsWith('Binding'));
+  if (binding !== undefined) {
+    const plural = `${binding.kind.toLowerCase()}s`;
+    await api.remove({ group, plural }, binding.metadata);
   }
 }
 
@@ -40,7 +43,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
 
     beforeAll(async () => {
       sandbox = await startSandbox({ rbac: true, controllers: false });
-      await grant(sandbox, definition);
+      await grant(sandbox, grantedTo(definition));
       app = await startApp(definition, {
         access: accountAccess(sandbox, name),
         environment: { ...environmentOf(definition), ROLE: 'events', POD_NAMESPACE: namespace },
@@ -66,7 +69,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
 
     it('finds that its shipped rights are all it needs, and names one that is gone', async () => {
       const before = await stateOf('rights of this account');
-      await sandbox.api.remove(bindings, { name: `kube-reflex-${name}` });
+      await revoke(sandbox, definition);
       const { status, findings } = await examine();
 
       expect(before).toMatchObject({ state: 'ok', message: expect.stringMatching(/^all \d+ granted$/) });

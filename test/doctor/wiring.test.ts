@@ -11,7 +11,7 @@ import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import { renderShared } from '../../lib/install/manifests/shared.ts';
 import definition from '../functions/host-census/index.ts';
 import { behind, certificates, certify, install, standIns, withCondition } from './installation.ts';
-import { openCluster, type Cluster } from './patient.ts';
+import { openCluster, type Cluster, type Looking } from './patient.ts';
 
 const { namespace } = standardInstallation;
 const shared = renderShared([definition]);
@@ -78,6 +78,7 @@ interface Break {
   readonly what: string;
   readonly spoil?: (cluster: Cluster) => Promise<unknown>;
   readonly pulse?: Parameters<typeof metrics>[0];
+  readonly list?: Looking['list'];
   /** The one row that turns bad. */
   readonly row: { readonly check: string | RegExp; readonly state?: 'warning'; readonly message: string | RegExp };
 }
@@ -150,6 +151,14 @@ const breaks: readonly Break[] = [
     },
   },
   {
+    what: 'a webhook without pods, whose endpoints the API server writes as null',
+    list: { plural: 'endpointslices', items: [{ ...behind, endpoints: null, ports: null }] }, // Go's empty list
+    row: {
+      check: 'replicas of host-census-webhook',
+      message: 'the Service leads to no ready pod: everything passes unasked',
+    },
+  },
+  {
     what: 'ticks that have ceased',
     pulse: { tick: 40, success: 1 },
     row: { check: 'ticks', message: 'none since 40 minutes ago' },
@@ -186,7 +195,7 @@ const breaks: readonly Break[] = [
       sandbox.faults.add({ resource: 'secrets', effect: { do: 'cut', when: 'before' } });
       return Promise.resolve();
     },
-    row: { check: /^certificate of /, message: /^GET .*\/secrets\/.*: / },
+    row: { check: /^certificate of /, message: /^could not GET .*\/secrets\/.*: / },
   },
 ];
 
@@ -216,7 +225,10 @@ describe('the doctor of a function on Knative', () => {
     async (given) => {
       await given.spoil?.(cluster);
 
-      const findings = await cluster.findings({ metrics: { 'host-census-1': metrics(given.pulse ?? well) } });
+      const findings = await cluster.findings({
+        metrics: { 'host-census-1': metrics(given.pulse ?? well) },
+        ...(given.list === undefined ? {} : { list: given.list }),
+      });
 
       const { check, message, state = 'error' } = given.row;
       expect(findings.filter((each) => each.state !== 'ok')).toEqual([

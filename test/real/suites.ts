@@ -42,7 +42,6 @@ export const suites: Readonly<Record<string, readonly PartName[]>> = {
   knative: [...api, 'kubectl', 'receive-adapter', 'broker-ingress', 'broker-filter'],
   manifests: [...api, 'kubectl', 'eventing-webhook', 'serving-webhook'],
   'node-affinity-limits': [],
-  'node-affinity-million': [],
   'node-affinity-mutate': whole,
   parts: [],
   plain: [...api, 'kubectl', 'kube-controller-manager', 'kube-scheduler'],

@@ -125,7 +125,7 @@ describe.each(['JSON', 'YAML'])('a bundle with a kubeconfig in %s', (format) => 
 
     expect(doctor.body).toMatch(/ rights of this account +ok +all \d+ granted$/m);
     expect(malformed.status).toBe(400);
-    expect(route).toMatchObject({ status: 200, body: '{"hosts":[]}\n' });
+    expect(route).toMatchObject({ status: 200, body: '{"hosts":[],"conditions":[]}\n' });
     expect(metrics.body).toMatch(/^kube_reflex_requests_total\{.*result="ok"\} 1$/m);
     expect(metrics.body).toMatch(/^kube_reflex_build_info\{version="\d+\.\d+\.\d+",node=".*"\} 1$/m);
   });

@@ -44,7 +44,13 @@ function launch(
   environment: Environment,
 ): { child: ReturnType<typeof spawn> & { stdout: NodeJS.ReadableStream }; exited: FunctionProcess['exited'] } {
   const child = spawn(process.execPath, ['test/support/serve.ts', folder], {
-    env: { PATH: process.env['PATH'], PORT: '0', TLS_PORT: '0', ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      PORT: '0',
+      TLS_PORT: '0',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stderr = '';

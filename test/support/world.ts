@@ -9,7 +9,7 @@ import { apiVersion, type Resource } from '../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { pathOf } from '../../lib/kube/path.ts';
 import type { Running } from '../../lib/runtime/main.ts';
-import { kubeconfigFor } from '../../lib/sandbox/requests/kubeconfig.ts';
+import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { createClient, type Client } from '../../lib/sandbox/test/contract/client.ts';
 import { openBackend, type Backend } from './backend.ts';
 import { binaryEvent, send, startApp } from './http.ts';

@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSy
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
-import type { KindRef, ServedKind } from '../../lib/sandbox/internal.ts';
+import type { KindRef, ServedKind } from '../../lib/sandbox/model/internal.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 
 export type Settings = Readonly<Record<string, string>>;

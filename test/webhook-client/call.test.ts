@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer as createPlainServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Certificates, createCertificates } from '../../lib/sandbox/requests/certificates.ts';
+import { type Certificates, createCertificates } from '../../lib/sandbox/http/certificates.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '../../lib/webhook-client/call.ts';
 import { type AdmissionReview, reviewOf } from '../../lib/kube/model/review.ts';
 import { serveWebhook, type Arrived, type WebhookServer } from '../../lib/webhook-client/testing/webhook-server.ts';

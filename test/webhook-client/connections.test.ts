@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createCertificates, type Certificates } from '../../lib/sandbox/requests/certificates.ts';
+import { createCertificates, type Certificates } from '../../lib/sandbox/http/certificates.ts';
 import { until } from '../../lib/source/testing/until.ts';
 import { createWebhookClient, type WebhookClient, type WebhookTarget } from '../../lib/webhook-client/call.ts';
 import { createEndpoint } from '../../lib/webhook-client/endpoint.ts';
@@ -275,7 +275,7 @@ describe('idle connections', () => {
   it.each(['h2', 'http/1.1'] as const)('keep no process alive over %s', async (protocol) => {
     const { server, target } = await open({ protocol });
     const program = `
-      import { createWebhookClient } from ${JSON.stringify(join(import.meta.dirname, 'call.ts'))};
+      import { createWebhookClient } from ${JSON.stringify(join(import.meta.dirname, '../../lib/webhook-client/call.ts'))};
       const review = await createWebhookClient().call(${JSON.stringify(target)}, { request: { uid: 'u' } }, { timeoutMs: 10000 });
       console.log(review.response.uid);`;
 
@@ -287,7 +287,7 @@ describe('idle connections', () => {
   it.each(['h2', 'http/1.1'] as const)('of aborted calls keep no process alive over %s', async (protocol) => {
     const { target } = await open({ protocol });
     const program = `
-      import { createEndpoint } from ${JSON.stringify(join(import.meta.dirname, 'endpoint.ts'))};
+      import { createEndpoint } from ${JSON.stringify(join(import.meta.dirname, '../../lib/webhook-client/endpoint.ts'))};
       const givingUp = new AbortController();
       const post = createEndpoint(${JSON.stringify(target)}, 10000).post({}, { timeoutMs: 10000, signal: givingUp.signal });
       givingUp.abort();

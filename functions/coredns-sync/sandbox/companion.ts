@@ -1,9 +1,9 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CompanionOptions } from '../../../lib/cli/companion.ts';
+import type { CompanionOptions } from '../../../lib/cli/start/companion.ts';
 import { configMaps, deployments, namespaces, services, type ConfigMap } from '../../../lib/kube/model/resource.ts';
-import type { InternalApi } from '../../../lib/sandbox/internal.ts';
+import type { InternalApi } from '../../../lib/sandbox/model/internal.ts';
 import { controller, coreConfigMap, coreDeployment, corefile } from './coredns.ts';
 import { findCoreDns, startCoreDns } from './server.ts';
 

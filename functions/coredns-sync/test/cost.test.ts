@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deployments, ingresses, type Deployment } from '../../../lib/kube/model/resource.ts';
-import { systemClock } from '../../../lib/sandbox/clock.ts';
+import { systemClock } from '../../../lib/sandbox/model/clock.ts';
 import { startShipped } from './shipped.ts';
 import { ingressOf, openWorld, type World } from './world.ts';
 

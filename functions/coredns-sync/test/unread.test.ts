@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { kubeconfigAccess, type Access } from '../../../lib/kube/access.ts';
 import { customResourceDefinitions, deployments, type Deployment } from '../../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../../lib/kube/model/wire.ts';
-import { kubeconfigFor } from '../../../lib/sandbox/requests/kubeconfig.ts';
+import { kubeconfigFor } from '../../../lib/sandbox/http/kubeconfig.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { createRoute, installKinds, serveOnlyAs, versionOf } from './kinds.ts';
 import { editRules, ingressOf, lineOf, openWorld, target, type Environment, type World } from './world.ts';

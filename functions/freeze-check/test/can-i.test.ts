@@ -23,7 +23,7 @@ afterAll(() => world.close());
 
 async function canI(...options: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   try {
-    const command = ['lib/cli/can-i.ts', ...options];
+    const command = ['lib/cli/bin/kube-reflex.ts', 'can-i', ...options];
     const environment = { ...process.env, FREEZE_API_URL: url };
     return { code: 0, ...(await promisify(execFile)(process.execPath, command, { env: environment })) };
   } catch (error) {

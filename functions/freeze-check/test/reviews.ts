@@ -2,7 +2,7 @@ import https from 'node:https';
 import type { AdmissionRequest, AdmissionResponse } from '../../../lib/kube/model/review.ts';
 import { reviewOf } from '../../../lib/kube/model/review.ts';
 import type { Deployment } from '../../../lib/kube/model/resource.ts';
-import { createCertificates, type Certificates } from '../../../lib/sandbox/requests/certificates.ts';
+import { createCertificates, type Certificates } from '../../../lib/sandbox/http/certificates.ts';
 import { send } from '../../../test/support/http.ts';
 import type { Replica, ReplicaOptions, World } from './world.ts';
 

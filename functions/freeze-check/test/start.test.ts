@@ -45,8 +45,10 @@ afterAll(() => {
 /** Starts the function alone; returns its log, which grows. */
 async function start(): Promise<readonly Line[]> {
   const ports = ['--port', '0', '--tls-port', '0', '--api-port', '0'];
-  child = spawn(process.execPath, [resolve('lib/cli/start.ts'), ...ports, 'freeze-check'], {
+  child = spawn(process.execPath, [resolve('lib/cli/bin/kube-reflex.ts'), 'start', ...ports, 'freeze-check'], {
     cwd: directory,
+    // The freeze of each minute is in force when the function is ready, and ends soon.
+    env: { ...process.env, NODE_OPTIONS: `--import=${resolve('test/support/shifted-clock.ts')}`, CLOCK_SECOND: '15' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const lines: Line[] = [];

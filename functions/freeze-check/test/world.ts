@@ -3,7 +3,7 @@ import type { Call } from '../../../lib/kube/client.ts';
 import { apiVersion, customResourceDefinitions, namespaces, type Resource } from '../../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../../lib/kube/model/wire.ts';
 import type { Running } from '../../../lib/runtime/main.ts';
-import { kubeconfigFor } from '../../../lib/sandbox/requests/kubeconfig.ts';
+import { kubeconfigFor } from '../../../lib/sandbox/http/kubeconfig.ts';
 import { until } from '../../../lib/source/testing/until.ts';
 import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../../../test/support/http.ts';

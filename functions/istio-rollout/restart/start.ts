@@ -75,7 +75,7 @@ const dryRunMs = 3_600_000;
 
 /** Restarts one workload, if a fresh look at it and its surroundings finds nothing against it. */
 async function tryRestart(pass: Pass, candidate: Candidate): Promise<Aside | undefined> {
-  const { config, store, now, id: by } = pass;
+  const { config, store, now, id: by, context } = pass;
   if (!(await isFoundUnderThisMesh(pass))) {
     return undefined;
   }
@@ -85,6 +85,8 @@ async function tryRestart(pass: Pass, candidate: Candidate): Promise<Aside | und
     return aside ?? { drop: true };
   }
   if (config.DRY_RUN) {
+    const { kind, namespace, name } = candidate;
+    context.log.info({ kind, namespace, name }, 'would restart');
     return { wait: { code: 'DryRun', until: now() + dryRunMs } };
   }
   const intent = intentOf(candidate, finding, { config, now: now(), by });

@@ -1,9 +1,9 @@
 import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { CompanionOptions } from '../../../lib/cli/companion.ts';
+import type { CompanionOptions } from '../../../lib/cli/start/companion.ts';
 import { configMaps, mutatingWebhooks, namespaces, type ConfigMap } from '../../../lib/kube/model/resource.ts';
 import type { AdmissionReview } from '../../../lib/kube/model/review.ts';
-import type { InternalApi } from '../../../lib/sandbox/internal.ts';
+import type { InternalApi } from '../../../lib/sandbox/model/internal.ts';
 import { stateName, statusName } from '../names.ts';
 import { renderStatus, type Status } from '../render.ts';
 import { parseRows } from '../rows.ts';

@@ -13,7 +13,7 @@ import {
   type Pod,
 } from '../../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../../lib/kube/model/wire.ts';
-import type { KindRef } from '../../../lib/sandbox/internal.ts';
+import type { KindRef } from '../../../lib/sandbox/model/internal.ts';
 import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { startInjector, type Injector } from './injector/injector.ts';
 import { oldImage, patchedTo, stampOf, until, workloadOf, type Shape } from './objects.ts';

@@ -7,7 +7,7 @@ import {
   type Protocol,
   type WebhookServer,
 } from '../../../lib/webhook-client/testing/webhook-server.ts';
-import { createCertificates, type Certificates } from '../../../lib/sandbox/requests/certificates.ts';
+import { createCertificates, type Certificates } from '../../../lib/sandbox/http/certificates.ts';
 import { Config } from '../config.ts';
 import type { Injector } from '../mesh/webhooks.ts';
 import { createProber, type Expectation, type Prober } from '../probe/prober.ts';

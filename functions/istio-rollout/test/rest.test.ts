@@ -6,7 +6,7 @@ import { kubeconfigAccess } from '../../../lib/kube/access.ts';
 import type { Call } from '../../../lib/kube/client.ts';
 import { configMaps, mutatingWebhooks, namespaces } from '../../../lib/kube/model/resource.ts';
 import type { Running } from '../../../lib/runtime/main.ts';
-import { systemClock } from '../../../lib/sandbox/clock.ts';
+import { systemClock } from '../../../lib/sandbox/model/clock.ts';
 import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { fillMesh, type MeshSize } from '../../../test/bench/measure/mesh.ts';
 import { binaryEvent, send, startApp } from '../../../test/support/http.ts';

@@ -7,7 +7,7 @@ import {
   statefulSets,
   type ConfigMap,
 } from '../../../lib/kube/model/resource.ts';
-import type { FaultEffect } from '../../../lib/sandbox/faults.ts';
+import type { FaultEffect } from '../../../lib/sandbox/server/faults.ts';
 import { newImage, oldImage, patchedTo, until } from './objects.ts';
 import { World } from './world.ts';
 

@@ -17,7 +17,17 @@ afterEach(() => {
 
 /** What `npm start -- istio-rollout` writes when it is piped, line by line. */
 async function* started(): AsyncIterable<Line> {
-  const args = ['lib/cli/start.ts', '--port', '0', '--tls-port', '0', '--api-port', '0', 'istio-rollout'];
+  const args = [
+    'lib/cli/bin/kube-reflex.ts',
+    'start',
+    '--port',
+    '0',
+    '--tls-port',
+    '0',
+    '--api-port',
+    '0',
+    'istio-rollout',
+  ];
   const env = { ...process.env, ISTIO_ROLLOUT_ISTIOD_CONFIG_READ_DELAY: '1s' };
   const spawned = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   child = spawned;

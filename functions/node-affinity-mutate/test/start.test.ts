@@ -47,7 +47,15 @@ describe('npm start with node-affinity-mutate', () => {
 
 /** Starts the function alone; returns where it listens. */
 async function start(): Promise<readonly [string, string]> {
-  const args = [resolve('lib/cli/start.ts'), '--port', '0', '--api-port', '0', 'node-affinity-mutate'];
+  const args = [
+    resolve('lib/cli/bin/kube-reflex.ts'),
+    'start',
+    '--port',
+    '0',
+    '--api-port',
+    '0',
+    'node-affinity-mutate',
+  ];
   const child = spawn(process.execPath, args, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
   running.defer(() => void child.kill('SIGKILL'));
   return new Promise((found) => {

@@ -7,7 +7,7 @@ import { standardInstallation } from '../../../lib/install/manifests/installatio
 import { webhookConfigurations } from '../../../lib/install/manifests/webhook.ts';
 import type { Running } from '../../../lib/runtime/main.ts';
 import type { AdmissionResponse } from '../../../lib/kube/model/review.ts';
-import { createCertificates } from '../../../lib/sandbox/requests/certificates.ts';
+import { createCertificates } from '../../../lib/sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp, type AppOptions, type Received } from '../../../test/support/http.ts';
 import { creating, managedLabels, podWith, pool, poolKey, settings } from '../testing/pods.ts';

@@ -13,7 +13,7 @@ import { partName } from '../../function/names.ts';
 import { standardInstallation, type Installation } from '../manifests/installation.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import { gatewaySubscriptionOf, openfaas } from '../manifests/openfaas.ts';
-import { plain, source, subscriptions, subscriptionOf } from '../manifests/plain.ts';
+import { plain, source, subscriptions, plainSubscription } from '../manifests/plain.ts';
 import { sharedBy } from '../manifests/shared.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import type { Finding, Found } from '../../runtime/doctor/finding.ts';
@@ -48,7 +48,7 @@ async function examineInstallation(definition: Definition, patient: Patient, ins
   const { name } = definition;
   const wrong = wrongSettings(definition, installed);
   if (wrong.length > 0) {
-    return [...unread(installed), ...wrong, ...(await checkPulse(definition, patient))];
+    return [...unread(installed), ...wrong, ...(await checkPulse(definition, patient, installed.platform))];
   }
   const site = { ...standardInstallation, namespace: patient.namespace };
   const config = configOf(definition, installed.environment);
@@ -60,7 +60,7 @@ async function examineInstallation(definition: Definition, patient: Patient, ins
     checkRights(definition, { patient, site, installed }),
     checkWebhooks({ name, admit: askedBy(definition, config, site).admit, config }, patient),
     checkSubscription(definition, { patient, site, installed }),
-    checkPulse(definition, patient),
+    checkPulse(definition, patient, installed.platform),
   ]);
   return [...unread(installed), ...found.flat()];
 }
@@ -73,7 +73,7 @@ function wrongSettings(definition: Definition, { environment }: Installed): Foun
   } catch (error) {
     if (error instanceof ConfigError) {
       const fix =
-        'no pod starts with it: mend it in the manifests that you apply, or in what the workload takes it from';
+        'no pod starts with it: correct it in the manifests that you apply, or in what the workload takes it from';
       return error.problems.map((message) => ({ check: 'settings', state: 'error', message, fix }));
     }
     throw error;
@@ -141,7 +141,7 @@ interface Case {
 
 /** What the source of a platform without Knative is told. */
 const subscribing = new Map([
-  [plain, { subscription: subscriptionOf, folder: 'deploy/plain' }],
+  [plain, { subscription: plainSubscription, folder: 'deploy/plain' }],
   [openfaas, { subscription: gatewaySubscriptionOf, folder: 'deploy/openfaas/beside' }],
 ]);
 

@@ -1,4 +1,4 @@
-/** As much of an entry as tells whose it is. */
+/** The part of an entry that names its function. */
 export interface Subscribed {
   readonly name: string;
 }

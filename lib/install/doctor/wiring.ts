@@ -86,7 +86,7 @@ function notWorking({ kind, apiVersion }: Manifest, { status }: Live): Problem[]
   const condition = status?.conditions?.find((candidate) => candidate.type === type);
   return type === undefined || condition?.status === 'True'
     ? []
-    : [{ state: 'error', message: `it is not ${type}: ${whyNot(condition)}`, fix: 'kubectl describe tells more' }];
+    : [{ state: 'error', message: `it is not ${type}: ${whyNot(condition)}`, fix: 'kubectl describe shows more' }];
 }
 
 function whyNot({ reason = 'unknown', message = 'no controller has said so yet' }: Partial<Condition> = {}): string {

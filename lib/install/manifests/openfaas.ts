@@ -7,7 +7,7 @@ import type { Platform } from './function-manifests.ts';
 import { labelsOf } from '../../function/names.ts';
 import { standardInstallation, type Installation } from './installation.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
-import { subscribedSource, subscriptionOf } from './plain.ts';
+import { subscribedSource, plainSubscription } from './plain.ts';
 import { standardScaling } from '../../function/scaling.ts';
 import { defaultSettings, workloadSettings, type SettingsOf } from './settings.ts';
 
@@ -37,7 +37,7 @@ export function gatewaySubscriptionOf(
   environment: Environment = {},
 ): WrittenSubscription {
   const sink = `${gateway}/function/${definition.name}`;
-  return { ...subscriptionOf(definition, site, environment), sink, tick: undefined };
+  return { ...plainSubscription(definition, site, environment), sink, tick: undefined };
 }
 
 /** Whether OpenFaaS deployed the object, according to its label. */

@@ -3,7 +3,7 @@ import type { Definition } from '../../function/definition.ts';
 import { configMaps, ingresses } from '../../kube/model/resource.ts';
 import { standardInstallation } from './installation.ts';
 import { gatewaySubscriptionOf } from './openfaas.ts';
-import { plainSource, subscribedSource, subscriptionOf } from './plain.ts';
+import { plainSource, subscribedSource, plainSubscription } from './plain.ts';
 import { ofKind, sample, watch } from './testing/sample.ts';
 
 const one = sample({ name: 'one', on: () => [watch(ingresses)] });
@@ -11,7 +11,7 @@ const two = sample({ name: 'two', on: () => [watch(configMaps)] });
 
 describe('the source', () => {
   it.each([
-    ['Kubernetes alone', subscriptionOf],
+    ['Kubernetes alone', plainSubscription],
     ['OpenFaaS', gatewaySubscriptionOf],
   ])('on %s restarts when its subscriptions change, and only then', (_platform, subscription) => {
     function template(...definitions: readonly Definition[]): unknown {

@@ -2,6 +2,7 @@ import { digest } from '../../base/digest.ts';
 import { parseConfig, type Environment } from '../../function/config.ts';
 import type { Definition } from '../../function/definition.ts';
 import type { ConfigMap, Deployment, Service } from '../../kube/model/resource.ts';
+import { subscriptionOf } from '../../source/subscription.ts';
 import type { WrittenSubscription } from '../../source/branch.ts';
 import { containerOf, standardPorts, volumesOf } from './container.ts';
 import type { Platform } from './function-manifests.ts';
@@ -41,7 +42,7 @@ export function plainSource(
   settingsOf: SettingsOf = defaultSettings,
 ): Manifest[] {
   return subscribedSource(
-    definitions.map((definition) => subscriptionOf(definition, site, settingsOf(definition.name))),
+    definitions.map((definition) => plainSubscription(definition, site, settingsOf(definition.name))),
     site,
   );
 }
@@ -72,32 +73,22 @@ export function subscribedSource(wanted: readonly WrittenSubscription[], site: I
         },
         volumes: [{ name: 'subscriptions', configMap: { name: source } }],
         // The source reads its subscriptions once; a changed template restarts it.
-        annotations: { 'kube-reflex.dev/subscriptions': shortHash(text) },
+        annotations: { 'kube-reflex.dev/subscriptions': digest(text, 16) },
       },
       site,
     ),
   ];
 }
 
-function shortHash(text: string): string {
-  return digest(text, 16);
-}
-
-/** The subscription of a function, with the default settings or with `environment`. */
-export function subscriptionOf(
-  { name, config, on, tick }: Definition,
+/** The subscription of a function with the default settings, or with those given. */
+export function plainSubscription(
+  definition: Definition,
   site: Installation,
   environment: Environment = {},
 ): WrittenSubscription {
-  const triggers = on?.(parseConfig(config, workloadSettings({ config }, environment), name), site) ?? [];
-  return {
-    name,
-    sink: `http://${name}.${site.namespace}.svc`,
-    watches: triggers
-      .filter((trigger) => 'resource' in trigger)
-      .map(({ handle: _handle, key: _key, ...watch }) => watch),
-    tick: tick?.schedule,
-  };
+  const { name, config } = definition;
+  const settings = parseConfig(config, workloadSettings({ config }, environment), name);
+  return { ...subscriptionOf(definition, settings, site), sink: `http://${name}.${site.namespace}.svc` };
 }
 
 function metadataOf(

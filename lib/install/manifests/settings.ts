@@ -44,7 +44,7 @@ interface Choice {
 function choiceIn(text: string): Choice {
   const [, name, setting, value] = /^([^.=]+)\.([^.=]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || setting === undefined || value === undefined) {
-    throw new Error(`--set takes FUNCTION.NAME=VALUE, not ${JSON.stringify(text)}`);
+    throw new ConfigError([`--set takes FUNCTION.NAME=VALUE, not ${JSON.stringify(text)}`]);
   }
   return { name, setting, value };
 }

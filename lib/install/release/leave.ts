@@ -110,7 +110,7 @@ async function arrive(
       now,
       later: () => undefined, // there is no later run, the stages are repeated instead
     });
-    return runner.context(new AbortController().signal, report);
+    return runner.context(new AbortController().signal, { report });
   }
   const installed = await findInstallation(definition, { kube: contextWith(undefined).kube, namespace });
   const given = underBothNames(environment, definition);

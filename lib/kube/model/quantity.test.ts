@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalQuantity, sameQuantity } from './quantity.ts';
+import fc from 'fast-check';
+import { canonicalQuantity, compareQuantities, sameQuantity, storedQuantity } from './quantity.ts';
 
 describe('quantities', () => {
   it.each([
@@ -52,4 +53,56 @@ it.each([
 it('returns other texts unchanged', () => {
   expect(canonicalQuantity('much')).toBe('much');
   expect(canonicalQuantity('1')).not.toBe(canonicalQuantity('10'));
+});
+
+it('orders amounts, whatever their suffixes', () => {
+  const amounts = ['1Gi', '-1', '1G', '999m', '1', '1e3', '0'];
+
+  expect(amounts.sort((a, b) => compareQuantities(a, b) ?? 0)).toEqual(['-1', '0', '999m', '1', '1e3', '1G', '1Gi']);
+  expect(compareQuantities('1', 'much')).toBeUndefined();
+});
+
+describe('a quantity as the API server stores it', () => {
+  it.each([
+    ['1000m', '1'],
+    [0.5, '500m'],
+    [2, '2'],
+    ['1024Mi', '1Gi'],
+    ['1.5Gi', '1536Mi'],
+    ['0.1Ki', '102400m'],
+    ['0', '0'],
+    ['0Mi', '0'],
+    ['1000000', '1M'],
+    ['1234567', '1234567'],
+    ['1023Ki', '1023Ki'],
+    ['1048576Ki', '1Gi'],
+    ['512', '512'],
+    ['1000k', '1M'],
+    ['5E', '5E'],
+    ['1024', '1024'],
+    ['0.5Mi', '512Ki'],
+    ['.5', '500m'],
+    ['-1500m', '-1500m'],
+    ['1e3', '1e3'],
+    ['100E1', '1e3'],
+    ['1200e0', '1200e0'],
+    ['5e-1', '500e-3'],
+    ['0.1n', '1n'],
+    ['1.0000000001', '1000000001n'],
+    ['100E', '100E'],
+    ['nonsense', 'nonsense'],
+  ])('%s is %s', (value, expected) => {
+    expect(storedQuantity(value)).toBe(expected);
+  });
+
+  it('stays what it is, and the same amount', () => {
+    const suffix = fc.constantFrom('', 'm', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi', 'e3');
+    fc.assert(
+      fc.property(fc.nat(), suffix, (number, unit) => {
+        const once = storedQuantity(`${number}${unit}`);
+        expect(storedQuantity(once)).toBe(once);
+        expect(sameQuantity(once, `${number}${unit}`)).toBe(true);
+      }),
+    );
+  });
 });

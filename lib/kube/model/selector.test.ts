@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { formatSelector, matches, matchesLabelSelector, parseSelector, requirements } from './selector.ts';
+import {
+  formatSelector,
+  matches,
+  matchesLabelSelector,
+  parseSelector,
+  requirements,
+  soundRequirements,
+} from './selector.ts';
 
 describe('label selectors', () => {
   it.each([
@@ -36,6 +43,27 @@ describe('label selectors', () => {
   it('selects nothing when absent and everything when empty', () => {
     expect(matchesLabelSelector(undefined, { a: 'b' })).toBe(false);
     expect(matchesLabelSelector({}, undefined)).toBe(true);
+  });
+
+  it.each(['n>3', 'n<3', 'a!=b', 'a in (b,c)'])('reads back %s', (text) => {
+    const read = parseSelector(text);
+
+    expect(parseSelector(formatSelector(read))).toEqual(read);
+  });
+
+  it('takes conditions that the API server takes', () => {
+    const selector = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'In', values: ['d'] }] };
+
+    expect(soundRequirements(selector)).toEqual(requirements(selector));
+  });
+
+  it.each([
+    [{ key: 'a', operator: 'In', values: [] }, '"a" with values [] is no label condition'],
+    [{ key: 'a', operator: 'Exists', values: ['b'] }, '"a" with 1 values is no label condition'],
+    [{ key: 'a b', operator: 'In', values: ['c'] }, '"a b" with values [c] is no label condition'],
+    [{ key: 'a', operator: 'Equals', values: ['c'] }, '"Equals" is not a valid label selector operator'],
+  ])('refuses the condition %j', (expression, message) => {
+    expect(() => soundRequirements({ matchExpressions: [expression] })).toThrow(message);
   });
 
   it('reads back what it prints', () => {

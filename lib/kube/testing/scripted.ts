@@ -18,12 +18,14 @@ afterEach(() => {
 interface Options extends Partial<Pick<KubeOptions, 'dryRun' | 'signal' | 'log'>> {
   readonly deadlineMs?: number;
   readonly token?: (asked: number) => string;
+  /** What is put around the transport. */
+  readonly around?: (transport: Transport) => Transport;
 }
 
 /** A client of a test server that answers by the script. */
 export async function cluster(
   script: Script,
-  { deadlineMs = 5_000, token, ...options }: Options = {},
+  { deadlineMs = 5_000, token, around = (same) => same, ...options }: Options = {},
 ): Promise<{ kube: Kube; calls: Call[] }> {
   const server = http.createServer((request, response) => {
     void request.toArray().then((chunks) => {
@@ -48,7 +50,7 @@ export async function cluster(
   });
   const calls: Call[] = [];
   const kube = createKube({
-    transport,
+    transport: around(transport),
     fieldManager: 'kube-reflex.dev/test',
     log: pino({ level: 'silent' }),
     now: () => new Date(0),

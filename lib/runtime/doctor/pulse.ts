@@ -17,6 +17,8 @@ export interface Pulse {
   readonly now: Date;
   /** Among how many processes ticks are shared of which only some are looked at. */
   readonly sharing?: number;
+  /** What ticks there. Absent: whatever does. */
+  readonly ticker?: string;
   /** Some process could not be looked at: it may be the one that gets them all. */
   readonly partial?: boolean;
 }
@@ -61,7 +63,7 @@ function examineTicks(processes: readonly Vitals[], pulse: Pulse): Found {
         check,
         state: 'error',
         message,
-        fix: 'look at what ticks: the PingSource and its Trigger, or the log of the source',
+        fix: `look at ${pulse.ticker ?? 'what ticks: the PingSource and its Trigger, or the log of the event source'}`,
       };
 }
 

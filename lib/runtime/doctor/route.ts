@@ -18,7 +18,7 @@ export interface Self<C> {
   readonly registry: Registry;
 }
 
-/** Whoever asks often gets the same answer: senders are unknown, and an examination costs a call for each right. */
+/** Repeated requests get the same answer: senders are unknown, and an examination costs a call for each right. */
 const freshMs = 15_000;
 
 interface Memory {
@@ -28,7 +28,7 @@ interface Memory {
 
 const recentFindings = memoryKey<Memory>(() => ({ at: 0, findings: undefined }));
 
-/** `GET /doctor`: what a function can tell of its own state with the rights that it has. 503 when something is wrong. */
+/** `GET /doctor`: what a function can find out about itself with the rights that it has. 503 when something is wrong. */
 export function doctorRoute<C>(self: Self<C>): Route<C> {
   return {
     method: 'GET',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { answerReview, isReview } from './access-review.ts';
-import type { Caller } from '../internal.ts';
+import type { Caller } from '../model/internal.ts';
 import type { Access, Authorizer } from './rbac.ts';
 import { answerTokenRequest } from './token-request.ts';
 import { createTokens } from './tokens.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Caller } from '../internal.ts';
+import type { Caller } from '../model/internal.ts';
 import type { Access, Authorizer, PolicyRule } from './rbac.ts';
-import { ApiError, badRequest, type Cause } from '../status.ts';
+import { ApiError, badRequest, type Cause } from '../model/status.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface ReviewContext {

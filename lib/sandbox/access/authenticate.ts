@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Caller } from '../internal.ts';
-import { ApiError } from '../status.ts';
+import type { Caller } from '../model/internal.ts';
+import { ApiError } from '../model/status.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Headers with every line of each name apart, as `request.headersDistinct` gives them. */

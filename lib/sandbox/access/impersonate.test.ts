@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { admin } from './authenticate.ts';
 import { impersonate } from './impersonate.ts';
-import type { Caller } from '../internal.ts';
+import type { Caller } from '../model/internal.ts';
 import { allowAll, type Authorizer, type PolicyRule, ruleAllows } from './rbac.ts';
 
 const listPods = { verb: 'list', group: '', resource: 'pods', namespace: 'a' };

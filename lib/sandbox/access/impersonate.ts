@@ -1,8 +1,8 @@
 import type { Headers } from './authenticate.ts';
-import type { Caller } from '../internal.ts';
-import { present } from '../read/present.ts';
+import type { Caller } from '../model/internal.ts';
+import { present } from '../model/present.ts';
 import { type Access, type Authorizer, forbidden, type ResourceAccess } from './rbac.ts';
-import { type ApiError, badRequest } from '../status.ts';
+import { type ApiError, badRequest } from '../model/status.ts';
 import { serviceAccountGroups } from './tokens.ts';
 
 /** The caller whom the `Impersonate-*` headers name, or the caller itself. Throws 400, and 403 without the right to. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Caller, InternalApi } from '../internal.ts';
+import type { Caller, InternalApi } from '../model/internal.ts';
 import { accessOf, allowAll, createAuthorizer, forbidden, type PolicyRule, ruleAllows } from './rbac.ts';
 
 const bob: Caller = { username: 'bob', groups: ['viewers', 'system:authenticated'] };

@@ -7,10 +7,10 @@ import type {
   V1RoleBinding,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../kube/model/wire.ts';
-import type { Caller, InternalApi, KindRef } from '../internal.ts';
-import { present } from '../read/present.ts';
-import type { ResourceRequest } from '../requests/request.ts';
-import { ApiError } from '../status.ts';
+import type { Caller, InternalApi, KindRef } from '../model/internal.ts';
+import { present } from '../model/present.ts';
+import type { ResourceRequest } from '../http/request.ts';
+import { ApiError } from '../model/status.ts';
 
 export type PolicyRule = Wire<V1PolicyRule>;
 export type ClusterRole = Wire<V1ClusterRole>;
@@ -55,7 +55,7 @@ export interface Authorizer {
 }
 
 const rbacGroup = 'rbac.authorization.k8s.io';
-export const roles: KindRef = { group: rbacGroup, plural: 'roles' };
+const roles: KindRef = { group: rbacGroup, plural: 'roles' };
 const roleBindings: KindRef = { group: rbacGroup, plural: 'rolebindings' };
 export const clusterRoles: KindRef = { group: rbacGroup, plural: 'clusterroles' };
 export const clusterRoleBindings: KindRef = { group: rbacGroup, plural: 'clusterrolebindings' };

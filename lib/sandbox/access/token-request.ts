@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { timestamp } from '../cluster.ts';
-import { type ApiError, invalid, notFound } from '../status.ts';
+import { timestamp } from '../model/clock.ts';
+import { type ApiError, invalid, notFound } from '../model/status.ts';
 import type { Tokens } from './tokens.ts';
 
 interface TokenRequest extends KubeObject {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import type { Caller } from '../internal.ts';
+import type { Caller } from '../model/internal.ts';
 
 /** The audience of tokens that are meant for the API itself, and their issuer. */
 export const apiAudience = 'https://kubernetes.default.svc.cluster.local';
@@ -97,7 +97,7 @@ export function createTokens({ now, accountUid }: TokensOptions): Tokens {
   };
 }
 
-export function serviceAccountName(namespace: string, name: string): string {
+function serviceAccountName(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`;
 }
 

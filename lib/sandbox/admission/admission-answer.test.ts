@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { WebhookFailure } from '../../webhook-client/call-failure.ts';
 import type { AdmissionResponse } from '../../kube/model/review.ts';
-import { add, attributes, encoded, object, setUp, webhook, type Answer } from '../testing/webhooks.ts';
+import { add, attributes, encoded, object, setUp, webhook, type Answer } from '../test/webhooks.ts';
 
 describe('what a webhook answers', () => {
   it.each<[string, Partial<AdmissionResponse>, object]>([

@@ -1,6 +1,6 @@
 import type { Status } from '../../kube/model/wire.ts';
 import type { AdmissionResponse, AdmissionReview } from '../../kube/model/review.ts';
-import { ApiError } from '../status.ts';
+import { ApiError } from '../model/status.ts';
 
 /** A webhook said no. Its own status shines through, so the reason may be missing. */
 export class Denial extends ApiError {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { admitPod } from './admission-pods.ts';
-import type { Attributes } from './attributes.ts';
-import type { InternalApi } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
-import { assertNamespaceAccepts } from '../lifecycle/namespace-lifecycle.ts';
-import { anyKind } from '../testing/kind.ts';
+import type { Attributes } from '../model/attributes.ts';
+import type { InternalApi } from '../model/internal.ts';
+import type { Kind } from '../model/kinds.ts';
+import { assertNamespaceAccepts } from './namespace-lifecycle.ts';
+import { anyKind } from '../test/kind.ts';
 
 const api: Pick<InternalApi, 'get'> = {
   get: (kind, name, namespace) => stored[[kind.plural, namespace, name].filter((part) => part).join('/')],

@@ -10,12 +10,12 @@ import {
 } from '../../kube/model/review.ts';
 import { CallFailure, Denial, internalError, responseOf, soundWarnings } from './admission-answer.ts';
 import { matchedKind, namespaceSelected, objectSelected, type Webhook } from './admission-match.ts';
-import type { Attributes } from './attributes.ts';
-import type { InternalApi, KindRef } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
-import type { Reviewed } from './match-condition.ts';
-import { present } from '../read/present.ts';
-import { badRequest, forbidden } from '../status.ts';
+import type { Attributes } from '../model/attributes.ts';
+import type { InternalApi, KindRef } from '../model/internal.ts';
+import type { Kind } from '../model/kinds.ts';
+import type { Reviewed } from '../cel/match-condition.ts';
+import { present } from '../model/present.ts';
+import { badRequest, forbidden } from '../model/status.ts';
 import { missingService, type ServiceAddress, webhookTarget } from './webhook-target.ts';
 
 /** Evaluates a CEL expression to true or false; throws what went wrong. */

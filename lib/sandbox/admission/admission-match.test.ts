@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { attributes, configMaps, rule, setUp, webhook } from '../testing/webhooks.ts';
+import { attributes, configMaps, rule, setUp, webhook } from '../test/webhooks.ts';
 import type { Webhook } from './admission-match.ts';
-import type { Attributes } from './attributes.ts';
+import type { Attributes } from '../model/attributes.ts';
 
 describe('a webhook', () => {
   it.each<[string, Partial<Webhook>, Partial<Attributes>, boolean]>([

@@ -1,8 +1,8 @@
 import type { V1MutatingWebhook, V1RuleWithOperations, V1ValidatingWebhook } from '@kubernetes/client-node';
 import { matchesLabelSelector } from '../../kube/model/selector.ts';
 import type { KubeObject, Wire } from '../../kube/model/wire.ts';
-import type { Attributes } from './attributes.ts';
-import type { Kind } from '../kinds.ts';
+import type { Attributes } from '../model/attributes.ts';
+import type { Kind } from '../model/kinds.ts';
 
 /** A webhook of either configuration. */
 export type Webhook = Wire<V1ValidatingWebhook> & Pick<Wire<V1MutatingWebhook>, 'reinvocationPolicy'>;

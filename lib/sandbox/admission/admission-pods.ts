@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { V1PodSpec, V1Toleration } from '@kubernetes/client-node';
 import type { KubeObject, Wire } from '../../kube/model/wire.ts';
-import type { Attributes } from './attributes.ts';
-import type { InternalApi, KindRef } from '../internal.ts';
-import { type ApiError, forbidden } from '../status.ts';
+import type { Attributes } from '../model/attributes.ts';
+import type { InternalApi, KindRef } from '../model/internal.ts';
+import { type ApiError, forbidden } from '../model/status.ts';
 import { at } from '../schema/value.ts';
 
 type PodSpec = Wire<V1PodSpec>;

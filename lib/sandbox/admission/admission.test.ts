@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Kind } from '../kinds.ts';
-import { add, attributes, configMaps, object, rule, setUp, webhook } from '../testing/webhooks.ts';
+import type { Kind } from '../model/kinds.ts';
+import { add, attributes, configMaps, object, rule, setUp, webhook } from '../test/webhooks.ts';
 
 describe('webhook admission', () => {
   it('asks mutating webhooks in order of their configurations, each on the work of the one before', async () => {

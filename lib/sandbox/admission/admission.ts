@@ -3,12 +3,12 @@ import type { KubeObject, Wire } from '../../kube/model/wire.ts';
 import { internalError, patchOf } from './admission-answer.ts';
 import { type AdmissionOptions, ask, type Question, questionFor, throwUnlessIgnored } from './admission-call.ts';
 import { isExempt, type Webhook } from './admission-match.ts';
-import type { Admission, Attributes } from './attributes.ts';
-import { DecodeError } from '../requests/go-types.ts';
+import type { Admission, Attributes } from '../model/attributes.ts';
+import { DecodeError } from '../schema/go-types.ts';
 import { inspectBuiltIn } from '../schema/inspect.ts';
-import type { KindRef } from '../internal.ts';
+import type { KindRef } from '../model/internal.ts';
 import { applyJsonPatch, JsonPatchProblem } from '../patch/json-patch.ts';
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../model/kinds.ts';
 import { isEqual } from '../schema/value.ts';
 
 type Configuration = Wire<V1MutatingWebhookConfiguration> | Wire<V1ValidatingWebhookConfiguration>;

@@ -1,8 +1,8 @@
 import type { AdmissionregistrationV1WebhookClientConfig } from '@kubernetes/client-node';
 import type { Wire } from '../../kube/model/wire.ts';
 import type { WebhookTarget } from '../../webhook-client/call.ts';
-import type { InternalApi, KindRef } from '../internal.ts';
-import { present } from '../read/present.ts';
+import type { InternalApi, KindRef } from '../model/internal.ts';
+import { present } from '../model/present.ts';
 import { stringAt } from '../schema/value.ts';
 
 export type ClientConfig = Wire<AdmissionregistrationV1WebhookClientConfig>;

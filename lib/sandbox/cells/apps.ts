@@ -1,10 +1,9 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { humanDuration } from '../read/age.ts';
+import { humanDuration } from './age.ts';
 import { at, objectAt, stringAt } from '../schema/value.ts';
 import {
   type Cells,
   containersCell,
-  joined,
   labelsText,
   missing,
   numberAt,
@@ -20,15 +19,6 @@ const template: Cells = {
   Containers: containersCell('name', 'spec', 'template'),
   Images: containersCell('image', 'spec', 'template'),
   Selector: selectorCell('spec', 'selector'),
-};
-
-const autoscalers: Cells = {
-  Reference: (scaler) =>
-    `${stringAt(scaler, 'spec', 'scaleTargetRef', 'kind') ?? ''}/${stringAt(scaler, 'spec', 'scaleTargetRef', 'name') ?? ''}`,
-  Targets: metricTargets,
-  MinPods: textCell('<unset>', 'spec', 'minReplicas'),
-  MaxPods: numberCell('spec', 'maxReplicas'),
-  Replicas: numberCell('status', 'currentReplicas'),
 };
 
 export const apps: Readonly<Record<string, Cells>> = {
@@ -58,20 +48,11 @@ export const apps: Readonly<Record<string, Cells>> = {
     'Node Selector': (set) => labelsText(objectAt(set, 'spec', 'template', 'spec', 'nodeSelector')),
   },
   'jobs.batch': { ...template, Status: jobStatus, Completions: completions, Duration: duration },
-  'horizontalpodautoscalers.autoscaling': autoscalers,
   'ingresses.networking.k8s.io': {
     Class: textCell(missing, 'spec', 'ingressClassName'),
     Hosts: hosts,
     Address: (ingress) => loadBalancerAddresses(ingress).join(','),
     Ports: (ingress) => (objectsAt(ingress, 'spec', 'tls').length > 0 ? '80, 443' : '80'),
-  },
-  'ingressclasses.networking.k8s.io': {
-    Controller: textCell('', 'spec', 'controller'),
-    Parameters: (ingressClass) => {
-      const parameters = objectAt(ingressClass, 'spec', 'parameters');
-      const [group = 'v1', kind = '', name] = ['apiGroup', 'kind', 'name'].map((field) => stringAt(parameters, field));
-      return name === undefined ? missing : `${kind}.${group}/${name}`;
-    },
   },
   'networkpolicies.networking.k8s.io': { 'Pod-Selector': selectorCell('spec', 'podSelector') },
 };
@@ -114,18 +95,4 @@ function hosts(ingress: KubeObject): string {
   const names = objectsAt(ingress, 'spec', 'rules').map((rule) => stringAt(rule, 'host') ?? '*');
   const shown = names.slice(0, 3).join(',');
   return names.length > 3 ? `${shown} + ${names.length - 3} more...` : shown || '*';
-}
-
-function metricTargets(scaler: KubeObject): string {
-  const current = objectsAt(scaler, 'status', 'currentMetrics');
-  return joined(
-    objectsAt(scaler, 'spec', 'metrics').map((metric, index) => {
-      const name = stringAt(metric, 'resource', 'name') ?? String(metric['type']).toLowerCase();
-      const wanted = at(metric, 'resource', 'target', 'averageUtilization');
-      const had = at(current[index], 'resource', 'current', 'averageUtilization');
-      const target =
-        typeof wanted === 'number' ? `${wanted}%` : (stringAt(metric, 'resource', 'target', 'averageValue') ?? '');
-      return `${name}: ${typeof had === 'number' ? `${had}%` : '<unknown>'}/${target}`;
-    }),
-  );
 }

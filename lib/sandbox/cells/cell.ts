@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { humanDuration } from '../read/age.ts';
-import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
+import { humanDuration } from './age.ts';
+import { isRecord } from '../../base/json.ts';
+import { type Json, listAt, objectAt } from '../schema/value.ts';
 import { at, stringAt } from '../schema/value.ts';
 
 export type CellValue = string | number | boolean | null;
@@ -29,7 +30,7 @@ export function numberAt(object: unknown, ...path: readonly string[]): number {
 }
 
 export function objectsAt(object: unknown, ...path: readonly string[]): readonly Json[] {
-  return listAt(object, ...path).filter(isObject);
+  return listAt(object, ...path).filter(isRecord);
 }
 
 /** How many fields the objects at these paths have together. */
@@ -50,7 +51,7 @@ export function ago(time: string | undefined, now: Date): string | undefined {
 }
 
 /** `a=b,c in (d)`: a selector as kubectl shows it. */
-export function selectorText(selector: Json): string {
+function selectorText(selector: Json): string {
   const labels = Object.entries(objectAt(selector, 'matchLabels')).map(([key, value]) => `${key}=${String(value)}`);
   const expressions = objectsAt(selector, 'matchExpressions').map(expressionText);
   return joined([...labels, ...expressions]);

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { isTrueCondition } from './condition.ts';
-import { asCoreEvent } from '../read/convert.ts';
+import { asCoreEvent } from '../model/convert.ts';
 import { listAt, objectAt, stringAt } from '../schema/value.ts';
 import {
   ago,
@@ -9,7 +9,6 @@ import {
   type Cells,
   containersCell,
   joined,
-  labelsText,
   missing,
   numberCell,
   objectsAt,
@@ -46,21 +45,6 @@ const claims: Cells = {
   VolumeMode: textCell(unset, 'spec', 'volumeMode'),
 };
 
-const volumes: Cells = {
-  Capacity: textCell('', 'spec', 'capacity', 'storage'),
-  'Access Modes': (volume) => accessModes(listAt(volume, 'spec', 'accessModes')),
-  'Reclaim Policy': textCell('', 'spec', 'persistentVolumeReclaimPolicy'),
-  Status: phase,
-  Claim: ({ ...volume }) => {
-    const name = stringAt(volume, 'spec', 'claimRef', 'name');
-    return name === undefined ? '' : `${stringAt(volume, 'spec', 'claimRef', 'namespace') ?? ''}/${name}`;
-  },
-  StorageClass: textCell('', 'spec', 'storageClassName'),
-  VolumeAttributesClass: textCell(unset, 'spec', 'volumeAttributesClassName'),
-  Reason: textCell('', 'status', 'reason'),
-  VolumeMode: textCell(unset, 'spec', 'volumeMode'),
-};
-
 const nodes: Cells = {
   Status: nodeStatus,
   Roles: nodeRoles,
@@ -76,48 +60,15 @@ export const core: Readonly<Record<string, Cells>> = {
   configmaps: { Data: sizeCell('data', 'binaryData') },
   secrets: { Type: textCell('', 'type'), Data: sizeCell('data') },
   namespaces: { Status: textCell('', 'status', 'phase') },
-  endpoints: { Endpoints: endpoints },
   events,
   'events.events.k8s.io': Object.fromEntries(
     Object.entries(events).map(([name, cell]): [string, Cell] => [name, (event, now) => cell(asCoreEvent(event), now)]),
   ),
   nodes,
   persistentvolumeclaims: claims,
-  persistentvolumes: volumes,
   pods: podCells,
-  podtemplates: {
-    Containers: containersCell('name', 'template'),
-    Images: containersCell('image', 'template'),
-    'Pod Labels': (template) => labelsText(objectAt(template, 'template', 'metadata', 'labels')),
-  },
-  replicationcontrollers: {
-    Desired: numberCell('spec', 'replicas'),
-    Current: numberCell('status', 'replicas'),
-    Ready: numberCell('status', 'readyReplicas'),
-    Containers: containersCell('name', 'spec', 'template'),
-    Images: containersCell('image', 'spec', 'template'),
-    Selector: (controller) => labelsText(objectAt(controller, 'spec', 'selector')),
-  },
-  resourcequotas: { Request: (quota) => quotaText(quota, false), Limit: (quota) => quotaText(quota, true) },
   services: serviceCells,
   'leases.coordination.k8s.io': { Holder: textCell('', 'spec', 'holderIdentity') },
-  'endpointslices.discovery.k8s.io': {
-    AddressType: textCell('', 'addressType'),
-    Ports: (slice) => orUnset(objectsAt(slice, 'ports').map(({ port }) => String(port))),
-    Endpoints: (slice) =>
-      orUnset(objectsAt(slice, 'endpoints').flatMap((endpoint) => listAt(endpoint, 'addresses').map(String))),
-  },
-  'priorityclasses.scheduling.k8s.io': {
-    Value: numberCell('value'),
-    'Global-Default': (priority) => objectAt(priority)['globalDefault'] === true,
-    PreemptionPolicy: textCell('', 'preemptionPolicy'),
-  },
-  'storageclasses.storage.k8s.io': {
-    Provisioner: textCell('', 'provisioner'),
-    ReclaimPolicy: textCell('Delete', 'reclaimPolicy'),
-    VolumeBindingMode: textCell('Immediate', 'volumeBindingMode'),
-    AllowVolumeExpansion: (storage) => objectAt(storage)['allowVolumeExpansion'] === true,
-  },
   'controllerrevisions.apps': {
     Controller: ({ metadata }) =>
       metadata?.ownerReferences?.find(({ controller }) => controller === true)?.name ?? missing,
@@ -131,6 +82,7 @@ export const core: Readonly<Record<string, Cells>> = {
     'Last Schedule': agoCell('status', 'lastScheduleTime'),
     Containers: containersCell('name', 'spec', 'jobTemplate', 'spec', 'template'),
     Images: containersCell('image', 'spec', 'jobTemplate', 'spec', 'template'),
+    Selector: () => missing,
   },
 };
 
@@ -186,32 +138,4 @@ function nodeAddress(node: KubeObject, type: string): string {
       'address',
     ) ?? missing
   );
-}
-
-function endpoints(object: KubeObject): string {
-  const all = objectsAt(object, 'subsets').flatMap((subset) =>
-    objectsAt(subset, 'addresses').flatMap(({ ip }) => {
-      const ports = objectsAt(subset, 'ports').map(({ port }) => `${String(ip)}:${String(port)}`);
-      return ports.length === 0 ? [String(ip)] : ports;
-    }),
-  );
-  return shortened(all, missing);
-}
-
-function orUnset(values: readonly string[]): string {
-  return shortened(values, unset);
-}
-
-function shortened(values: readonly string[], empty: string): string {
-  const shown = values.slice(0, 3).join(',');
-  return values.length > 3 ? `${shown} + ${values.length - 3} more...` : shown || empty;
-}
-
-function quotaText(quota: KubeObject, isLimit: boolean): string {
-  const used = objectAt(quota, 'status', 'used');
-  return Object.entries(objectAt(quota, 'status', 'hard'))
-    .filter(([name]) => name.startsWith('limits.') === isLimit)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, hard]) => `${name}: ${stringAt(used, name) ?? '0'}/${String(hard)}`)
-    .join(', ');
 }

@@ -1,6 +1,6 @@
 import { type LabelSelector, matchesLabelSelector } from '../../kube/model/selector.ts';
 import type { KubeObject, OwnerReference } from '../../kube/model/wire.ts';
-import type { Caller, InternalApi, KindRef } from '../internal.ts';
+import type { Caller, InternalApi, KindRef } from '../model/internal.ts';
 
 export interface Adoption {
   readonly owner: KubeObject;

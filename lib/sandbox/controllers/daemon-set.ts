@@ -1,5 +1,5 @@
 import type { DaemonSet, Node, Pod } from '../../kube/model/resource.ts';
-import { type Caller, controller, type InternalApi, type ObjectEvent } from '../internal.ts';
+import { type Caller, controller, type InternalApi, type ObjectEvent } from '../model/internal.ts';
 import { daemonPod, daemonPlan, nodeOf } from './daemon-plan.ts';
 import { type ControllerRevision, controllerRevisions, daemonSets, nodes, pods } from './kinds.ts';
 import { controllerOf, indexByOwner, keyOf, type Owned, parseKey } from './owned.ts';

@@ -1,7 +1,7 @@
 import type { V1DeploymentCondition } from '@kubernetes/client-node';
 import type { Deployment, ReplicaSet } from '../../kube/model/resource.ts';
 import type { Wire } from '../../kube/model/wire.ts';
-import { timestamp } from '../cluster.ts';
+import { timestamp } from '../model/clock.ts';
 import { availableOf, limitsOf, replicasOf, type Rollout, wanted } from './rollout.ts';
 
 type Status = NonNullable<Deployment['status']>;

@@ -1,6 +1,6 @@
 import type { Deployment, ReplicaSet } from '../../kube/model/resource.ts';
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { type Caller, controller, type InternalApi } from '../internal.ts';
+import { type Caller, controller, type InternalApi } from '../model/internal.ts';
 import { isEqual } from '../schema/value.ts';
 import { adopt } from './adopt.ts';
 import { createdNews, deadlineOf, deploymentStatus, foundNews } from './deployment-status.ts';

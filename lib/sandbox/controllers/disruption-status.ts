@@ -1,7 +1,7 @@
 import type { V1Condition } from '@kubernetes/client-node';
 import type { Pod } from '../../kube/model/resource.ts';
 import type { Wire } from '../../kube/model/wire.ts';
-import { timestamp } from '../cluster.ts';
+import { timestamp } from '../model/clock.ts';
 import type { PodDisruptionBudget } from './kinds.ts';
 import { isReady, isTerminating } from './pod.ts';
 import { share } from './rollout.ts';

@@ -1,6 +1,6 @@
 import type { Deployment, Pod, ReplicaSet, StatefulSet } from '../../kube/model/resource.ts';
 import { matchesLabelSelector } from '../../kube/model/selector.ts';
-import { type Caller, controller, type InternalApi, type KindRef } from '../internal.ts';
+import { type Caller, controller, type InternalApi, type KindRef } from '../model/internal.ts';
 import { disruptionStatus } from './disruption-status.ts';
 import { deployments, disruptionBudgets, type PodDisruptionBudget, pods, replicaSets, statefulSets } from './kinds.ts';
 import { controllerOf, keyOf, parseKey } from './owned.ts';

@@ -1,7 +1,7 @@
 import type { V1JobCondition } from '@kubernetes/client-node';
 import type { Pod } from '../../kube/model/resource.ts';
 import type { Wire } from '../../kube/model/wire.ts';
-import { timestamp } from '../cluster.ts';
+import { timestamp } from '../model/clock.ts';
 import type { Job } from './kinds.ts';
 import { isActive, isReady, isTerminating } from './pod.ts';
 import { counted } from './replica-set.ts';

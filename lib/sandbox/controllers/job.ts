@@ -1,5 +1,5 @@
 import type { Pod } from '../../kube/model/resource.ts';
-import { type Caller, controller, type InternalApi, type ObjectEvent } from '../internal.ts';
+import { type Caller, controller, type InternalApi, type ObjectEvent } from '../model/internal.ts';
 import { finishedAt, isFinished, jobStatus, podsToStart } from './job-status.ts';
 import { type Job, jobs, pods } from './kinds.ts';
 import { controllerOf, indexByOwner, keyOf, type Owned, parseKey } from './owned.ts';

@@ -5,7 +5,7 @@ import type {
   V1PodDisruptionBudget,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../kube/model/wire.ts';
-import type { KindRef } from '../internal.ts';
+import type { KindRef } from '../model/internal.ts';
 
 export type ControllerRevision = Wire<V1ControllerRevision>;
 export type Job = Wire<V1Job>;

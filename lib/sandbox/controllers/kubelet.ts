@@ -1,5 +1,5 @@
 import type { Pod } from '../../kube/model/resource.ts';
-import type { Caller, InternalApi } from '../internal.ts';
+import type { Caller, InternalApi } from '../model/internal.ts';
 import { pods } from './kinds.ts';
 import { keyOf, parseKey } from './owned.ts';
 import { hasEnded, isReady, isTerminating } from './pod.ts';

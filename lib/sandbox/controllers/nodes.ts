@@ -1,6 +1,6 @@
 import type { Node } from '../../kube/model/resource.ts';
-import { timestamp } from '../cluster.ts';
-import type { Caller, InternalApi } from '../internal.ts';
+import { timestamp } from '../model/clock.ts';
+import type { Caller, InternalApi } from '../model/internal.ts';
 import { nodes } from './kinds.ts';
 import { keyOf, parseKey } from './owned.ts';
 import { createQueue } from './queue.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject, OwnerReference } from '../../kube/model/wire.ts';
-import type { InternalApi, KindRef, ObjectEvent } from '../internal.ts';
+import type { InternalApi, KindRef, ObjectEvent } from '../model/internal.ts';
 
 /** Objects of one kind by the controller that owns them, kept current. */
 export interface Owned<T extends KubeObject> {

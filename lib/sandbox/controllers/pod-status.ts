@@ -1,7 +1,7 @@
 import type { V1ContainerState, V1PodCondition } from '@kubernetes/client-node';
 import type { Pod } from '../../kube/model/resource.ts';
 import type { Wire } from '../../kube/model/wire.ts';
-import { timestamp } from '../cluster.ts';
+import { timestamp } from '../model/clock.ts';
 
 type Status = NonNullable<Pod['status']>;
 type Condition = Wire<V1PodCondition>;

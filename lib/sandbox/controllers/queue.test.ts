@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Clock } from '../internal.ts';
+import type { Clock } from '../model/internal.ts';
 import { createQueue } from './queue.ts';
 
 /** A clock whose timers run when the test says so. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../internal.ts';
+import type { Clock } from '../model/internal.ts';
 
 /** Keys to be looked at. A key that is added while it waits is looked at once; while it is looked at, once more. */
 export interface Queue {

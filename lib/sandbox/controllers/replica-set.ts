@@ -1,8 +1,8 @@
 import { matchesLabelSelector } from '../../kube/model/selector.ts';
 import type { Pod, ReplicaSet } from '../../kube/model/resource.ts';
-import { timestamp } from '../cluster.ts';
-import { type Caller, controller, type InternalApi } from '../internal.ts';
-import { ApiError } from '../status.ts';
+import { timestamp } from '../model/clock.ts';
+import { type Caller, controller, type InternalApi } from '../model/internal.ts';
+import { ApiError } from '../model/status.ts';
 import { adopt } from './adopt.ts';
 import { pods, replicaSets } from './kinds.ts';
 import { controllerOf, indexByOwner, keyOf, type Owned, parseKey } from './owned.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Caller, InternalApi } from '../internal.ts';
+import type { Caller, InternalApi } from '../model/internal.ts';
 import { isEqual } from '../schema/value.ts';
 import { type ControllerRevision, controllerRevisions } from './kinds.ts';
 import { contentHash, controllerReference, type PodTemplate } from './template.ts';

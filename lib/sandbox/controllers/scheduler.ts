@@ -1,6 +1,6 @@
 import type { Node, Pod } from '../../kube/model/resource.ts';
-import { timestamp } from '../cluster.ts';
-import type { Caller, InternalApi, ObjectEvent } from '../internal.ts';
+import { timestamp } from '../model/clock.ts';
+import type { Caller, InternalApi, ObjectEvent } from '../model/internal.ts';
 import { nodes, pods } from './kinds.ts';
 import { keyOf, parseKey } from './owned.ts';
 import { condition, isActive } from './pod.ts';

@@ -1,5 +1,4 @@
-import type { InternalApi } from '../internal.ts';
-import { startClusterRoles } from './cluster-roles.ts';
+import type { InternalApi } from '../model/internal.ts';
 import { startDaemonSets } from './daemon-set.ts';
 import { startDeployments } from './deployment.ts';
 import { startDisruption } from './disruption.ts';
@@ -34,7 +33,6 @@ export function startControllers(
     startKubelets(held, { podReadyMs }),
     startNodes(held),
     startDisruption(held),
-    startClusterRoles(held),
   ];
   return () => stops.forEach((stop) => stop());
 }

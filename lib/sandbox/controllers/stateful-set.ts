@@ -1,5 +1,5 @@
 import type { Pod, StatefulSet } from '../../kube/model/resource.ts';
-import { type Caller, controller, type InternalApi, type ObjectEvent } from '../internal.ts';
+import { type Caller, controller, type InternalApi, type ObjectEvent } from '../model/internal.ts';
 import { claims, type ControllerRevision, controllerRevisions, pods, statefulSets } from './kinds.ts';
 import { controllerOf, indexByOwner, keyOf, type Owned, parseKey } from './owned.ts';
 import { isAvailable, isReady, nextAvailability } from './pod.ts';

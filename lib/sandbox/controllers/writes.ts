@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Caller, InternalApi, KindRef } from '../internal.ts';
-import { ApiError } from '../status.ts';
+import type { Caller, InternalApi, KindRef } from '../model/internal.ts';
+import { ApiError } from '../model/status.ts';
 
 const widestBatch = 100;
 

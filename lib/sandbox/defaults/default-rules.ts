@@ -1,4 +1,5 @@
-import { at, isList, isObject, listAt, objectAt, stringAt, type Json } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, isList, listAt, objectAt, stringAt, type Json } from '../schema/value.ts';
 
 /** What a definition's fields depend on beside themselves; answers the fields to add or replace. */
 type Rule = (object: Json) => Json;
@@ -8,22 +9,18 @@ export const defaultRules: Readonly<Record<string, Rule>> = {
   'core.v1.Pod': pod,
   'core.v1.PodSpec': podSpec,
   'core.v1.Container': imagePullPolicy,
-  'core.v1.EphemeralContainer': imagePullPolicy,
   'core.v1.Volume': volume,
   'core.v1.Service': service,
   'core.v1.ServicePort': servicePort,
   'core.v1.Secret': secret,
   'core.v1.Namespace': namespace,
   'core.v1.NodeStatus': ({ capacity, allocatable = capacity }) => (allocatable === undefined ? {} : { allocatable }),
-  'core.v1.LimitRangeItem': limitRangeItem,
-  'core.v1.ReplicationController': replicationController,
   'apps.v1.DeploymentStrategy': rolling,
   'apps.v1.StatefulSetUpdateStrategy': rolling,
   'apps.v1.DaemonSetUpdateStrategy': rolling,
   'batch.v1.Job': job,
   'networking.v1.NetworkPolicySpec': networkPolicy,
   'rbac.v1.Subject': subject,
-  'autoscaling.v2.HorizontalPodAutoscalerSpec': autoscaler,
   'apiextensions.v1.CustomResourceDefinition': definition,
   'apiextensions.v1.CustomResourceDefinitionNames': definitionNames,
 };
@@ -36,7 +33,7 @@ function pod(object: Json): Json {
 /** A container asks for what it is limited to. */
 function withRequests(container: unknown): unknown {
   const limits = at(container, 'resources', 'limits');
-  if (!isObject(container) || !isObject(limits)) {
+  if (!isRecord(container) || !isRecord(limits)) {
     return container;
   }
   const resources = objectAt(container, 'resources');
@@ -55,12 +52,12 @@ function podSpec(spec: Json): Json {
 
 function withHostPorts(container: unknown): unknown {
   const ports = at(container, 'ports');
-  if (!isObject(container) || !isList(ports)) {
+  if (!isRecord(container) || !isList(ports)) {
     return container;
   }
   return {
     ...container,
-    ports: ports.map((port) => (isObject(port) ? { hostPort: port['containerPort'], ...port } : port)),
+    ports: ports.map((port) => (isRecord(port) ? { hostPort: port['containerPort'], ...port } : port)),
   };
 }
 
@@ -108,14 +105,14 @@ function servicePort({ port, targetPort }: Json): Json {
 
 /** `stringData` is for writing only. */
 function secret({ data, stringData }: Json): Json {
-  if (!isObject(stringData)) {
+  if (!isRecord(stringData)) {
     return {};
   }
   const encoded = Object.entries(stringData).map(([name, text]) => [
     name,
     Buffer.from(typeof text === 'string' ? text : '').toString('base64'),
   ]);
-  return { data: { ...(isObject(data) ? data : {}), ...Object.fromEntries(encoded) }, stringData: undefined };
+  return { data: { ...(isRecord(data) ? data : {}), ...Object.fromEntries(encoded) }, stringData: undefined };
 }
 
 function namespace({ metadata }: Json): Json {
@@ -124,26 +121,7 @@ function namespace({ metadata }: Json): Json {
     return {};
   }
   const labels = { ...objectAt(metadata, 'labels'), 'kubernetes.io/metadata.name': name };
-  return { metadata: { ...(isObject(metadata) ? metadata : {}), labels } };
-}
-
-function limitRangeItem({ type, max, default: limit, defaultRequest }: Json): Json {
-  if (type !== 'Container' || !isObject(max)) {
-    return {};
-  }
-  const limits = { ...max, ...(isObject(limit) ? limit : {}) };
-  return { default: limits, defaultRequest: { ...limits, ...(isObject(defaultRequest) ? defaultRequest : {}) } };
-}
-
-function replicationController({ metadata, spec }: Json): Json {
-  const labels = at(spec, 'template', 'metadata', 'labels');
-  if (!isObject(labels)) {
-    return {};
-  }
-  return {
-    metadata: { labels, ...(isObject(metadata) ? metadata : {}) },
-    spec: { selector: labels, ...(isObject(spec) ? spec : {}) },
-  };
+  return { metadata: { ...(isRecord(metadata) ? metadata : {}), labels } };
 }
 
 /** The settings of a rolling update are there exactly when updates roll. */
@@ -175,30 +153,6 @@ function networkPolicy({ egress, policyTypes }: Json): Json {
 function subject({ kind, apiGroup }: Json): Json {
   const isPerson = kind === 'User' || kind === 'Group';
   return apiGroup === undefined && isPerson ? { apiGroup: 'rbac.authorization.k8s.io' } : {};
-}
-
-function autoscaler({ metrics, behavior }: Json): Json {
-  const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } };
-  return {
-    ...(metrics === undefined ? { metrics: [cpu] } : {}),
-    ...(isObject(behavior) ? { behavior: scaling(behavior) } : {}),
-  };
-}
-
-function scaling({ scaleUp, scaleDown }: Json): Json {
-  const up = {
-    stabilizationWindowSeconds: 0,
-    selectPolicy: 'Max',
-    policies: [
-      { type: 'Pods', value: 4, periodSeconds: 15 },
-      { type: 'Percent', value: 100, periodSeconds: 15 },
-    ],
-  };
-  const down = { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] };
-  return {
-    scaleUp: { ...up, ...(isObject(scaleUp) ? scaleUp : {}) },
-    scaleDown: { ...down, ...(isObject(scaleDown) ? scaleDown : {}) },
-  };
 }
 
 /** Until its names are accepted. */

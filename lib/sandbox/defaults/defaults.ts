@@ -1,8 +1,8 @@
 import { defaultRules } from './default-rules.ts';
 import { defaultValues } from './default-values.ts';
-import { fieldSchema, itemSchema } from '../patch/item-step.ts';
-import type { Schema } from '../schema/schema.ts';
-import { isList, isObject, type Json } from '../schema/value.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from '../schema/value.ts';
 
 /** A built-in object with the values that the API server fills in. What needs none comes back as the same object. */
 export function withDefaults<T>(value: T, schema: Schema): T;
@@ -13,7 +13,7 @@ export function withDefaults(value: unknown, schema: Schema): unknown {
   if (isList(value)) {
     return eachItem(value, itemSchema(schema));
   }
-  return isObject(value) ? eachField(ofDefinition(value, schema.definition), schema) : value;
+  return isRecord(value) ? eachField(ofDefinition(value, schema.definition), schema) : value;
 }
 
 const prefixes = /^io\.k8s\.(api|apiextensions-apiserver\.pkg\.apis)\./;

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/model/wire.ts';
 import { validateRules } from './custom-rules.ts';
 import { type Spot, validateSchema } from './custom-validate.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { Cause } from '../status.ts';
+import type { Cause } from '../model/status.ts';
 import { at } from '../schema/value.ts';
 
 const blocking = new Set(

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { fieldSchema, itemSchema } from '../patch/item-step.ts';
-import { normalize } from '../write/normalize.ts';
-import type { Schema } from '../schema/schema.ts';
-import { isList, isObject, type Json } from '../schema/value.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import { normalize } from '../schema/normalize.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from '../schema/value.ts';
 
 /** A custom object as it is stored: without undeclared fields, with defaults. */
 export function completeCustom(object: KubeObject, schema: Schema): KubeObject {
@@ -17,7 +17,7 @@ export function complete(value: unknown, schema: Schema): unknown {
   if (isList(value)) {
     return schema.shape === 'list' ? value.map((item) => complete(item, itemSchema(schema))) : value;
   }
-  return isObject(value) && hasFields(schema) ? completeFields(value, schema) : value;
+  return isRecord(value) && hasFields(schema) ? completeFields(value, schema) : value;
 }
 
 function hasFields({ shape, properties }: Schema): boolean {

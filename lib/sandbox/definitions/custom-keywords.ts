@@ -1,9 +1,10 @@
-import { compilePattern } from './pattern.ts';
+import { compilePattern } from '../schema/pattern.ts';
 import type { Spot } from './custom-validate.ts';
 import { itemStep } from '../patch/item-step.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { Cause } from '../status.ts';
-import { isEqual, isList, isObject, type Json, listAt } from '../schema/value.ts';
+import type { Cause } from '../model/status.ts';
+import { isRecord } from '../../base/json.ts';
+import { isEqual, isList, type Json, listAt } from '../schema/value.ts';
 
 /** What the keywords beside `type` say about a value of the right type. */
 export function checkKeywords(value: unknown, schema: Schema, spot: Spot): readonly Cause[] {
@@ -13,7 +14,7 @@ export function checkKeywords(value: unknown, schema: Schema, spot: Spot): reado
     ...(typeof value === 'string' ? checkText(value, keywords, spot) : []),
     ...(typeof value === 'number' ? checkNumber(value, keywords, spot) : []),
     ...(isList(value) ? checkList(value, schema, spot) : []),
-    ...(isObject(value) ? checkSize(Object.keys(value).length, keywords, { ...spot, what: 'Properties' }) : []),
+    ...(isRecord(value) ? checkSize(Object.keys(value).length, keywords, { ...spot, what: 'Properties' }) : []),
     ...checkCombinations(value, keywords, spot),
   ];
 }
@@ -137,14 +138,14 @@ function checkCombinations(value: unknown, keywords: Json, spot: Spot): readonly
       ? []
       : [cause('Invalid', '<nil>', `${quoted} must validate at least one schema (anyOf)`)]),
     ...(listAt(keywords, 'oneOf').length === 0 || one === 1 ? [] : [cause('Invalid', '<nil>', exactly)]),
-    ...(isObject(not) && fits(value, not)
+    ...(isRecord(not) && fits(value, not)
       ? [cause('Invalid', '<nil>', `${quoted} must not validate the schema (not)`)]
       : []),
   ];
 }
 
 function fits(value: unknown, part: unknown): boolean {
-  if (!isObject(part)) {
+  if (!isRecord(part)) {
     return true;
   }
   const spot = { path: '', name: '', old: undefined };
@@ -168,10 +169,10 @@ function fitsInner(value: unknown, part: Json): boolean {
   if (isList(value)) {
     return value.every((item) => fits(item, part['items']));
   }
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     return true;
   }
-  const properties = isObject(part['properties']) ? part['properties'] : {};
+  const properties = isRecord(part['properties']) ? part['properties'] : {};
   return (
     listAt(part, 'required').every((name) => value[String(name)] !== undefined) &&
     Object.entries(value).every(([name, inner]) => fits(inner, properties[name]))

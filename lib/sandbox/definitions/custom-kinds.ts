@@ -1,7 +1,8 @@
 import { customSchema } from './custom-schema.ts';
-import type { Column, Kind, ScalePaths, Subresource } from '../kinds.ts';
+import type { Column, Kind, ScalePaths, Subresource } from '../model/kinds.ts';
 import type { Schema } from '../schema/schema.ts';
-import { at, isObject, listAt, objectAt, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, listAt, objectAt, stringAt } from '../schema/value.ts';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const partVerbs = ['get', 'patch', 'update'];
@@ -54,8 +55,8 @@ function subresourcesOf(
 ): readonly Subresource[] {
   const parts = objectAt(version, 'subresources');
   return [
-    ...(isObject(parts['status']) ? [{ name: 'status', ...own, verbs: partVerbs }] : []),
-    ...(isObject(parts['scale'])
+    ...(isRecord(parts['status']) ? [{ name: 'status', ...own, verbs: partVerbs }] : []),
+    ...(isRecord(parts['scale'])
       ? [{ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: partVerbs }]
       : []),
   ];
@@ -63,7 +64,7 @@ function subresourcesOf(
 
 function scaleOf(version: unknown): ScalePaths | undefined {
   const scale = at(version, 'subresources', 'scale');
-  if (!isObject(scale)) {
+  if (!isRecord(scale)) {
     return undefined;
   }
   const labelSelectorPath = stringAt(scale, 'labelSelectorPath');

@@ -1,11 +1,11 @@
 import { Optional } from '@marcbachmann/cel-js';
-import { celValue } from './cel-types.ts';
+import { celValue } from '../cel/cel-types.ts';
 import { typeOf } from './custom-keywords.ts';
 import { below, itemSpot, type Spot } from './custom-validate.ts';
-import { fieldSchema, itemSchema } from '../patch/item-step.ts';
-import type { Schema, ValidationRule } from '../schema/schema.ts';
-import type { Cause } from '../status.ts';
-import { isEqual, isList, isObject } from '../schema/value.ts';
+import { fieldSchema, itemSchema, type Schema, type ValidationRule } from '../schema/schema.ts';
+import type { Cause } from '../model/status.ts';
+import { isRecord } from '../../base/json.ts';
+import { isEqual, isList } from '../schema/value.ts';
 
 /** What the CEL rules of a custom kind say about an object that fits its schema. */
 export function validateRules(value: unknown, schema: Schema, spot: Spot): readonly Cause[] {
@@ -26,7 +26,7 @@ function innerRules(value: unknown, schema: Schema, spot: Spot): readonly Cause[
   if (isList(value)) {
     return value.flatMap((item, index) => validateRules(item, itemSchema(schema), itemSpot(spot, schema, item, index)));
   }
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     return [];
   }
   return Object.entries(value).flatMap(([name, inner]) => {
@@ -76,7 +76,7 @@ function messageOf(rule: ValidationRule, values: Readonly<Record<string, unknown
 }
 
 function complaint(rule: ValidationRule, value: unknown, { path }: Spot, message: string): Cause {
-  const shown = isObject(value) || isList(value) ? '' : `${JSON.stringify(value)}: `;
+  const shown = isRecord(value) || isList(value) ? '' : `${JSON.stringify(value)}: `;
   const texts = {
     Invalid: `Invalid value: ${shown}${message}`,
     Forbidden: `Forbidden: ${message}`,

@@ -1,4 +1,4 @@
-import { compileExpression, type Expression, type Variables } from './cel.ts';
+import { compileExpression, type Expression, type Variables } from '../cel/cel.ts';
 import {
   freeform,
   type Constraints,
@@ -8,7 +8,8 @@ import {
   type ValidationRule,
 } from '../schema/schema.ts';
 import type { JsonType } from '../schema/tables.ts';
-import { isList, isObject, type Json, listAt, objectAt, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json, listAt, objectAt, stringAt } from '../schema/value.ts';
 
 const types: readonly JsonType[] = ['string', 'integer', 'number', 'boolean', 'object', 'array'];
 
@@ -23,8 +24,8 @@ function compile(node: Json, objectMeta: Schema, isObjectRoot = false): Schema {
   const schema = {
     ...facts(node, properties.size > 0),
     properties,
-    ...(isObject(items) ? { items: compile(items, objectMeta) } : {}),
-    ...(isMapOf(values) ? { values: isObject(values) ? compile(values, objectMeta) : freeform } : {}),
+    ...(isRecord(items) ? { items: compile(items, objectMeta) } : {}),
+    ...(isMapOf(values) ? { values: isRecord(values) ? compile(values, objectMeta) : freeform } : {}),
   };
   return { ...schema, constraints: constraintsOf(node, schema) };
 }
@@ -32,7 +33,7 @@ function compile(node: Json, objectMeta: Schema, isObjectRoot = false): Schema {
 function propertiesOf(node: Json, objectMeta: Schema, isRoot: boolean): ReadonlyMap<string, Schema> {
   const properties = new Map<string, Schema>(isRoot ? objectFields(objectMeta) : []);
   for (const [name, property] of Object.entries(objectAt(node, 'properties'))) {
-    if (isObject(property) && !(isRoot && name === 'metadata')) {
+    if (isRecord(property) && !(isRoot && name === 'metadata')) {
       properties.set(name, compile(property, objectMeta));
     }
   }
@@ -40,7 +41,7 @@ function propertiesOf(node: Json, objectMeta: Schema, isRoot: boolean): Readonly
 }
 
 function isMapOf(values: unknown): boolean {
-  return values === true || isObject(values);
+  return values === true || isRecord(values);
 }
 
 const text: Schema = { ...freeform, shape: 'scalar', type: 'string', keepsUnknown: false };
@@ -116,7 +117,7 @@ const reasons = {
 /** A rule that was checked when its definition was accepted. */
 function compileRule(node: unknown, schema: Schema): ValidationRule[] {
   const rule = stringAt(node, 'rule') ?? '';
-  const takesOptionalOldSelf = isObject(node) && node['optionalOldSelf'] === true;
+  const takesOptionalOldSelf = isRecord(node) && node['optionalOldSelf'] === true;
   const variables = ruleVariables(schema, takesOptionalOldSelf);
   const compiled = compileExpression(rule, variables);
   if (!compiled.ok) {

@@ -1,8 +1,9 @@
 import { cause, checkKeywords, typeOf } from './custom-keywords.ts';
-import { fieldSchema, itemSchema, itemStep } from '../patch/item-step.ts';
-import type { Schema } from '../schema/schema.ts';
-import type { Cause } from '../status.ts';
-import { isEqual, isList, isObject } from '../schema/value.ts';
+import { itemStep } from '../patch/item-step.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import type { Cause } from '../model/status.ts';
+import { isRecord } from '../../base/json.ts';
+import { isEqual, isList } from '../schema/value.ts';
 
 /** Where the check stands. */
 export interface Spot {
@@ -26,7 +27,7 @@ export function validateSchema(value: unknown, schema: Schema, spot: Spot): read
 }
 
 export function below(spot: Spot, field: string): Spot {
-  const old = isObject(spot.old) ? spot.old[field] : undefined;
+  const old = isRecord(spot.old) ? spot.old[field] : undefined;
   return { path: joined(spot.path, field), name: joined(spot.name, field), old };
 }
 
@@ -84,7 +85,7 @@ function checkInner(value: unknown, schema: Schema, spot: Spot): readonly Cause[
       validateSchema(item, itemSchema(schema), itemSpot(spot, schema, item, index)),
     );
   }
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     return [];
   }
   const missing = schema.required.filter((name) => value[name] === undefined);

@@ -1,9 +1,9 @@
 import { complete } from './custom-complete.ts';
 import { validateSchema } from './custom-validate.ts';
-import { itemSchema } from '../patch/item-step.ts';
-import type { Schema } from '../schema/schema.ts';
-import { isEqual, isList, isObject } from '../schema/value.ts';
-import type { Report } from '../validation/report.ts';
+import { itemSchema, type Schema } from '../schema/schema.ts';
+import { isRecord } from '../../base/json.ts';
+import { isEqual, isList } from '../schema/value.ts';
+import type { Report } from '../checks/report.ts';
 
 /** Checks that defaults fit the schema that declares them. */
 export function checkDefaults(report: Report, schema: Schema, path: string): void {
@@ -39,6 +39,6 @@ function keepsAll(value: unknown, completed: unknown): boolean {
   if (typeof value !== 'object' || value === null) {
     return isEqual(value, completed);
   }
-  const kept = new Map<string, unknown>(Object.entries(isObject(completed) || isList(completed) ? completed : {}));
+  const kept = new Map<string, unknown>(Object.entries(isRecord(completed) || isList(completed) ? completed : {}));
   return Object.entries(value).every(([name, inner]) => kept.has(name) && keepsAll(inner, kept.get(name)));
 }

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/model/wire.ts';
 import { withDefaults } from '../defaults/defaults.ts';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable } from '../schema/tables.ts';
-import { invalid } from '../status.ts';
+import { invalid } from '../model/status.ts';
 import { validate } from '../validation/validation.ts';
 import type { Json } from '../schema/value.ts';
 import { definitionStatus } from './conditions.ts';
@@ -60,6 +60,13 @@ it.each(['self.a == "x"', 'self.a >', 'self.a.foo()', 'quantity(self.a) > 1', 's
     expect(judged(definition(rule))).toContain('compilation failed: ERROR: <input>:1:');
   },
 );
+
+it('refuses two versions of one name', () => {
+  const { spec, ...rest } = definition('self.a > 1') as KubeObject & { spec: { versions: object[] } };
+  const versions = spec.versions.map((version) => ({ ...version, name: 'v1' }));
+
+  expect(judged({ ...rest, ...{ spec: { ...spec, versions } } })).toContain('must contain unique version names');
+});
 
 describe('an accepted definition', () => {
   const now = '2026-01-01T00:00:00Z';

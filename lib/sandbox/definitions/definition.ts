@@ -1,14 +1,14 @@
 import { customSchema } from './custom-schema.ts';
 import { freeform, type Schema } from '../schema/schema.ts';
-import { checkName, checkOneOf, checkRequiredName, field, isMissing, type Place } from '../validation/fields.ts';
-import { label1035, subdomain } from '../validation/names.ts';
-import type { Report } from '../validation/report.ts';
-import { at, isEqual, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
+import { checkName, checkOneOf, checkRequiredName, field, isMissing, type Place } from '../checks/fields.ts';
+import { label1035, subdomain } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, isEqual, type Json, listAt, stringAt } from '../schema/value.ts';
 import { checkDefaults } from './defaults.ts';
 import { checkSharing } from './lists.ts';
 import { checkRules } from './rules.ts';
 import { checkStructural } from './structural.ts';
-import { checkColumns, checkSubresources } from './subresources.ts';
 
 const text: Schema = { ...freeform, shape: 'scalar', type: 'string' };
 /** As much of the metadata as a definition may speak of. */
@@ -31,7 +31,7 @@ export function checkDefinition(report: Report, object: Json): void {
   if (name !== `${plural}.${group}`) {
     report.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group');
   }
-  checkGroup(report, field(value, path, 'group'), object);
+  checkGroup(report, field(value, path, 'group'));
   if (isMissing(at(value, 'scope'))) {
     report.required('spec.scope');
   }
@@ -39,25 +39,14 @@ export function checkDefinition(report: Report, object: Json): void {
   checkVersions(report, { path, value });
   checkNames(report, field(value, path, 'names'));
   checkConversion(report, field(value, path, 'conversion'));
-  if (at(value, 'preserveUnknownFields') === true) {
-    const detail =
-      'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
-    report.invalid('spec.preserveUnknownFields', true, detail);
-  }
 }
 
-function checkGroup(report: Report, place: Place, object: Json): void {
+function checkGroup(report: Report, place: Place): void {
   const group = typeof place.value === 'string' ? place.value : '';
   const before = report.causes.length;
   checkRequiredName(report, place, subdomain);
   if (report.causes.length === before && !group.includes('.')) {
     report.invalid(place.path, group, 'should be a domain with at least one dot');
-  }
-  const approval = 'api-approved.kubernetes.io';
-  const isProtected = /(^|\.)(k8s|kubernetes)\.io$/.test(group);
-  if (isProtected && stringAt(object, 'metadata', 'annotations', approval) === undefined) {
-    const detail = `protected groups must have approval annotation "${approval}", see https://github.com/kubernetes/enhancements/pull/1111`;
-    report.required(`metadata.annotations[${approval}]`, detail);
   }
 }
 
@@ -67,10 +56,6 @@ function checkNames(report: Report, { path, value }: Place): void {
   checkRequiredName(report, field(value, path, 'kind'), mixedCase);
   checkRequiredName(report, field(value, path, 'listKind'), mixedCase);
   checkEach(report, field(value, path, 'shortNames'));
-  const listKind = field(value, path, 'listKind');
-  if (!isMissing(listKind.value) && listKind.value === at(value, 'kind')) {
-    report.invalid(listKind.path, listKind.value, 'kind and listKind may not be the same');
-  }
   checkEach(report, field(value, path, 'categories'));
 }
 
@@ -92,7 +77,7 @@ function checkVersions(report: Report, { path, value }: Place): void {
   for (const version of versions) {
     checkName(report, field(version.value, version.path, 'name'), label1035);
   }
-  const shown = versions.map((version) => shownVersion(version.value));
+  const shown = versions.map((version) => at(version.value, 'name'));
   if (new Set(versions.map((version) => at(version.value, 'name'))).size < versions.length) {
     report.invalid(`${path}.versions`, shown, 'must contain unique version names');
   }
@@ -102,37 +87,6 @@ function checkVersions(report: Report, { path, value }: Place): void {
   for (const schema of schemaPlaces(versions)) {
     checkSchema(report, schema);
   }
-  for (const version of alike(versions, 'subresources')) {
-    checkSubresources(report, version);
-  }
-  for (const version of alike(versions, 'additionalPrinterColumns')) {
-    checkColumns(report, version);
-  }
-}
-
-function shownVersion(version: unknown): Json {
-  return {
-    Name: at(version, 'name'),
-    Served: at(version, 'served') ?? false,
-    Storage: at(version, 'storage') ?? false,
-    Deprecated: at(version, 'deprecated') ?? false,
-    DeprecationWarning: null,
-    Schema: null,
-    Subresources: null,
-    AdditionalPrinterColumns: null,
-    SelectableFields: null,
-  };
-}
-
-/** What all versions say alike is told as if it stood above them. */
-function alike(versions: readonly Place[], name: string): readonly Place[] {
-  const [first, ...others] = versions.map((version) => field(version.value, version.path, name));
-  if (first === undefined) {
-    return [];
-  }
-  return others.every((other) => isEqual(other.value, first.value))
-    ? [{ path: `spec.${name}`, value: first.value }]
-    : [first, ...others];
 }
 
 function schemaPlaces(versions: readonly Place[]): readonly Place[] {
@@ -146,7 +100,7 @@ function schemaPlaces(versions: readonly Place[]): readonly Place[] {
 }
 
 function checkSchema(report: Report, place: Place): void {
-  if (!isObject(place.value)) {
+  if (!isRecord(place.value)) {
     report.required(place.path);
     return;
   }

@@ -1,6 +1,7 @@
-import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
-import { checkOneOf, type Place } from '../validation/fields.ts';
-import type { Report } from '../validation/report.ts';
+import { isRecord } from '../../base/json.ts';
+import { type Json, listAt, objectAt } from '../schema/value.ts';
+import { checkOneOf, type Place } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
 import { innerSchemas } from './structural.ts';
 
 const listType = 'x-kubernetes-list-type';
@@ -9,7 +10,7 @@ const mapType = 'x-kubernetes-map-type';
 
 /** Checks what a schema says about how lists and maps are shared among writers. */
 export function checkSharing(report: Report, place: Place): void {
-  const node = isObject(place.value) ? place.value : {};
+  const node = isRecord(place.value) ? place.value : {};
   checkListType(report, node, place.path);
   checkMapType(report, node, place.path);
   for (const inner of innerSchemas(place)) {

@@ -1,9 +1,10 @@
-import { type Compiled, compileExpression } from './cel.ts';
+import { type Compiled, compileExpression } from '../cel/cel.ts';
 import { ruleVariables } from './custom-schema.ts';
 import type { Schema } from '../schema/schema.ts';
-import { at, isObject, type Json, listAt, stringAt } from '../schema/value.ts';
-import { checkOneOf } from '../validation/fields.ts';
-import type { Report } from '../validation/report.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, type Json, listAt, stringAt } from '../schema/value.ts';
+import { checkOneOf } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
@@ -17,7 +18,7 @@ interface Spot {
 export function checkRules(report: Report, schema: Schema, spot: Spot): void {
   const { path } = spot;
   for (const [index, rule] of listAt(schema.constraints?.keywords, 'x-kubernetes-validations').entries()) {
-    checkRule(report, isObject(rule) ? rule : {}, schema, {
+    checkRule(report, isRecord(rule) ? rule : {}, schema, {
       ...spot,
       path: `${path}.x-kubernetes-validations[${index}]`,
     });
@@ -41,9 +42,7 @@ function checkRule(report: Report, rule: Json, schema: Schema, spot: Spot): void
     return;
   }
   const before = report.causes.length;
-  checkMessage(report, rule, spot.path);
   checkOneOf(report, { path: `${spot.path}.reason`, value: rule['reason'] }, reasons);
-  checkFieldPath(report, rule, schema, spot.path);
   if (spot.uncorrelated !== undefined && /\boldSelf\b/.test(text)) {
     const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${spot.uncorrelated}`;
     report.invalid(`${spot.path}.rule`, text, detail);
@@ -51,42 +50,6 @@ function checkRule(report: Report, rule: Json, schema: Schema, spot: Spot): void
   if (report.causes.length === before) {
     checkExpressions(report, rule, schema, spot.path);
   }
-}
-
-function checkMessage(report: Report, { rule, message, messageExpression }: Json, path: string): void {
-  if (typeof message === 'string' && message.trim() === '') {
-    report.invalid(`${path}.message`, message, 'must be non-empty if specified');
-  } else if (typeof message === 'string' && message.trim().includes('\n')) {
-    report.invalid(`${path}.message`, message, 'must not contain line breaks');
-  } else if (message === undefined && String(rule).trim().includes('\n')) {
-    report.required(`${path}.message`, 'message must be specified if rule contains line breaks');
-  }
-  if (typeof messageExpression === 'string' && messageExpression.trim() === '') {
-    report.required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified');
-  }
-}
-
-function checkFieldPath(report: Report, { fieldPath }: Json, schema: Schema, path: string): void {
-  if (typeof fieldPath === 'string' && !namesField(fieldPath, schema)) {
-    report.invalid(`${path}.fieldPath`, fieldPath, 'must be a valid path');
-  }
-}
-
-const step = /^(?:\.([A-Za-z_][\w-]*)|\['([^']+)'\])/;
-
-function namesField(fieldPath: string, schema: Schema): boolean {
-  let rest = fieldPath;
-  let place: Schema | undefined = schema;
-  while (rest !== '') {
-    const [matched = '', plain, quoted] = step.exec(rest) ?? [];
-    const name = plain ?? quoted;
-    place = name === undefined ? undefined : (place.properties.get(name) ?? place.values);
-    if (place === undefined) {
-      return false;
-    }
-    rest = rest.slice(matched.length);
-  }
-  return fieldPath !== '';
 }
 
 function checkExpressions(report: Report, rule: Json, schema: Schema, path: string): void {

@@ -1,7 +1,8 @@
-import { isList, isObject, type Json, listAt, objectAt } from '../schema/value.ts';
-import { checkOneOf, isMissing, type Place } from '../validation/fields.ts';
-import type { Report } from '../validation/report.ts';
-import { compilePattern } from './pattern.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json, listAt, objectAt } from '../schema/value.ts';
+import { checkOneOf, isMissing, type Place } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
+import { compilePattern } from '../schema/pattern.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 /** Keywords that say something about the structure, and so must not stand inside of `allOf`, `anyOf`, `oneOf` and `not`. */
@@ -12,7 +13,7 @@ const structural = [
 
 /** Checks that a schema is structural: that it alone says which fields an object has and what they are. */
 export function checkStructural(report: Report, { path, value }: Place): void {
-  const node = isObject(value) ? value : {};
+  const node = isRecord(value) ? value : {};
   if (isMissing(node['type'])) {
     report.required(`${path}.type`, 'must not be empty at the root');
   } else if (node['type'] !== 'object') {
@@ -34,22 +35,21 @@ export function checkStructural(report: Report, { path, value }: Place): void {
 
 /** The schemas directly inside of a schema, each with its path. */
 export function innerSchemas({ path, value }: Place): readonly Place[] {
-  const { items, additionalProperties } = isObject(value) ? value : {};
+  const { items, additionalProperties } = isRecord(value) ? value : {};
   return [
     ...Object.entries(objectAt(value, 'properties')).map(([name, inner]) => ({
       path: `${path}.properties[${name}]`,
       value: inner,
     })),
-    ...(isObject(items) ? [{ path: `${path}.items`, value: items }] : []),
-    ...(isObject(additionalProperties) ? [{ path: `${path}.additionalProperties`, value: additionalProperties }] : []),
+    ...(isRecord(items) ? [{ path: `${path}.items`, value: items }] : []),
+    ...(isRecord(additionalProperties) ? [{ path: `${path}.additionalProperties`, value: additionalProperties }] : []),
   ];
 }
 
 function checkNode(report: Report, place: Place): void {
-  const node = isObject(place.value) ? place.value : {};
+  const node = isRecord(place.value) ? place.value : {};
   checkForbidden(report, node, place.path);
   checkArray(report, node, place.path);
-  checkEmbedded(report, node, place.path);
   checkPattern(report, node, place.path);
   for (const inner of innerSchemas(place)) {
     checkHasType(report, inner);
@@ -68,7 +68,7 @@ function checkForbidden(report: Report, node: Json, path: string): void {
     const detail = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     report.forbidden(`${path}.uniqueItems`, detail);
   }
-  if (isObject(node['additionalProperties']) && Object.keys(objectAt(node, 'properties')).length > 0) {
+  if (isRecord(node['additionalProperties']) && Object.keys(objectAt(node, 'properties')).length > 0) {
     report.forbidden(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive');
   }
   if (!isMissing(node['type'])) {
@@ -80,7 +80,7 @@ function checkForbidden(report: Report, node: Json, path: string): void {
 }
 
 function checkHasType(report: Report, { path, value }: Place): void {
-  const node = isObject(value) ? value : {};
+  const node = isRecord(value) ? value : {};
   const isFree = node['x-kubernetes-int-or-string'] === true || node['x-kubernetes-preserve-unknown-fields'] === true;
   if (isMissing(node['type']) && !isFree && node['$ref'] === undefined) {
     report.required(`${path}.type`, 'must not be empty for specified object fields');
@@ -95,21 +95,6 @@ function checkArray(report: Report, node: Json, path: string): void {
     report.required(`${path}.items`, 'must be specified');
   } else if (isList(node['items'])) {
     report.forbidden(`${path}.items`, 'items must be a schema object and not an array');
-  }
-}
-
-function checkEmbedded(report: Report, node: Json, path: string): void {
-  if (node['x-kubernetes-embedded-resource'] !== true) {
-    return;
-  }
-  const isEmpty = Object.keys(objectAt(node, 'properties')).length === 0;
-  if (isEmpty && node['x-kubernetes-preserve-unknown-fields'] !== true) {
-    const detail =
-      'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
-    report.required(`${path}.properties`, detail);
-  }
-  if (node['type'] !== 'object') {
-    report.invalid(`${path}.type`, node['type'], 'must be object if x-kubernetes-embedded-resource is true');
   }
 }
 
@@ -130,12 +115,12 @@ function refinements(node: Json, path: string): readonly Place[] {
     ...['allOf', 'anyOf', 'oneOf'].flatMap((name) =>
       listAt(node, name).map((value, index) => ({ path: `${path}.${name}[${index}]`, value })),
     ),
-    ...(isObject(node['not']) ? [{ path: `${path}.not`, value: node['not'] }] : []),
+    ...(isRecord(node['not']) ? [{ path: `${path}.not`, value: node['not'] }] : []),
   ];
 }
 
 function checkRefinement(report: Report, place: Place): void {
-  const node = isObject(place.value) ? place.value : {};
+  const node = isRecord(place.value) ? place.value : {};
   const isNumberOrText = node['type'] === 'integer' || node['type'] === 'string';
   for (const keyword of structural.filter((name) => !isMissing(node[name]) && node[name] !== false)) {
     // The one exception: how a field is declared to be a number or a text.

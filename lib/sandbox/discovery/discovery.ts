@@ -1,6 +1,5 @@
-import type { Kind, Kinds } from '../kinds.ts';
-import { parseAccept } from '../requests/negotiate.ts';
-import { apiVersionOf } from '../read/render.ts';
+import { type Kind, type Kinds, apiVersionOf } from '../model/kinds.ts';
+import { parseAccept } from '../http/negotiate.ts';
 
 /** The Kubernetes version whose behaviour the sandbox has. */
 export const version = {

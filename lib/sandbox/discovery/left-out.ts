@@ -13,9 +13,6 @@ const leftOutGroups = new Set([
 const leftOutKinds = new Set([
   '/v1/bindings',
   '/v1/componentstatuses',
-  // Without a binding a policy has no effect, so a stored policy is no wrong answer; a binding would be one.
-  'admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings',
-  'admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
   'autoscaling/v1/horizontalpodautoscalers',
   'networking.k8s.io/v1/ipaddresses',
   'networking.k8s.io/v1/servicecidrs',

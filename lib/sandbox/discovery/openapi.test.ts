@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { builtInKinds, createKinds } from '../kinds.ts';
-import { openApiIndex, openApiV2, openApiV3 } from './openapi.ts';
+import { builtInKinds, createKinds } from '../model/kinds.ts';
+import { openApiIndex, openApiV3 } from './openapi.ts';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable, readKindTable } from '../schema/tables.ts';
-import { anyKind } from '../testing/kind.ts';
+import { anyKind } from '../test/kind.ts';
 
 const definitions = readDefinitionTable();
 const kinds = createKinds(builtInKinds(readKindTable(), createSchemas(definitions)));
@@ -29,12 +29,9 @@ describe('OpenAPI', () => {
 
   it('defines all that it refers to', () => {
     const v3 = openApiV3(kinds, definitions, 'apis/apps/v1') as { components: { schemas: object } };
-    const v2 = openApiV2(kinds, definitions) as { definitions: object };
     const names3 = new Set(Object.keys(v3.components.schemas).map((name) => `#/components/schemas/${name}`));
-    const names2 = new Set(Object.keys(v2.definitions).map((name) => `#/definitions/${name}`));
 
     expect(references(v3).filter((reference) => !names3.has(reference))).toEqual([]);
-    expect(references(v2).filter((reference) => !names2.has(reference))).toEqual([]);
   });
 
   it('says that patches take fieldValidation, which kubectl looks for', () => {

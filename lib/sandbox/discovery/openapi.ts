@@ -1,11 +1,11 @@
-import type { Kind, Kinds } from '../kinds.ts';
+import type { Kind, Kinds } from '../model/kinds.ts';
 import type { SchemaNode } from '../schema/tables.ts';
-import { isList, isObject } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList } from '../schema/value.ts';
 
 export type Definitions = Readonly<Record<string, SchemaNode>>;
 
 const schemaPrefix = '#/components/schemas/';
-const definitionPrefix = '#/definitions/';
 
 /** The index of OpenAPI v3: one document for each group and version. */
 export function openApiIndex(kinds: Kinds): object {
@@ -28,17 +28,6 @@ export function openApiV3(kinds: Kinds, definitions: Definitions, name: string):
     info: { title: 'Kubernetes', version: 'v1.36.3' },
     paths: pathsOf(served, (kind) => ({ $ref: `${schemaPrefix}${definitionOf(kind)}` })),
     components: { schemas: schemasOf(served, definitions, schemaPrefix) },
-  };
-}
-
-/** The OpenAPI v2 document of everything. */
-export function openApiV2(kinds: Kinds, definitions: Definitions): object {
-  const served = kinds.all();
-  return {
-    swagger: '2.0',
-    info: { title: 'Kubernetes', version: 'v1.36.3' },
-    paths: pathsOf(served, (kind) => ({ $ref: `${definitionPrefix}${definitionOf(kind)}` })),
-    definitions: schemasOf(served, definitions, definitionPrefix),
   };
 }
 
@@ -122,7 +111,7 @@ function rewritten(node: unknown, prefix: string, found: (reference: string) => 
   if (isList(node)) {
     return node.map((item) => rewritten(item, prefix, found));
   }
-  if (!isObject(node)) {
+  if (!isRecord(node)) {
     return node;
   }
   const { $ref, ...rest } = node;

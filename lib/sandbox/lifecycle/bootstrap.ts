@@ -1,4 +1,4 @@
-import { apiServer, type InternalApi, type KindRef } from '../internal.ts';
+import { apiServer, type InternalApi, type KindRef } from '../model/internal.ts';
 import type { Service } from '../../kube/model/resource.ts';
 import { sandboxNode } from '../controllers/nodes.ts';
 import { createStandardRoles } from '../access/rbac-roles.ts';

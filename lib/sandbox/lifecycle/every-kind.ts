@@ -1,4 +1,4 @@
-import type { InternalApi, KindRef, ObjectEvent, ServedKind } from '../internal.ts';
+import type { InternalApi, KindRef, ObjectEvent, ServedKind } from '../model/internal.ts';
 
 const definitions: KindRef = { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' };
 

@@ -3,7 +3,7 @@ import { createQueue } from '../controllers/queue.ts';
 import { isGone } from '../controllers/writes.ts';
 import { subscribeToEveryKind } from './every-kind.ts';
 import { createOwnership, type Entry, keyOfEntry, type Ownership, parseEntry } from './ownership.ts';
-import type { Caller, InternalApi, ObjectEvent, PropagationPolicy, ServedKind } from '../internal.ts';
+import type { Caller, InternalApi, ObjectEvent, PropagationPolicy, ServedKind } from '../model/internal.ts';
 
 const as: Caller = {
   username: 'system:serviceaccount:kube-system:generic-garbage-collector',

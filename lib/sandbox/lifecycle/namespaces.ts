@@ -4,8 +4,8 @@ import { keyOf, parseKey } from '../controllers/owned.ts';
 import { createQueue } from '../controllers/queue.ts';
 import { breathe, removeObject } from '../controllers/writes.ts';
 import { subscribeToEveryKind } from './every-kind.ts';
-import { type Caller, controller, type InternalApi, type KindRef } from '../internal.ts';
-import { ApiError } from '../status.ts';
+import { type Caller, controller, type InternalApi, type KindRef } from '../model/internal.ts';
+import { ApiError } from '../model/status.ts';
 import { at, objectAt } from '../schema/value.ts';
 
 const namespaces: KindRef = { group: '', plural: 'namespaces' };

@@ -1,6 +1,6 @@
 import { groupVersion } from '../../kube/model/resource.ts';
 import type { KubeObject, OwnerReference } from '../../kube/model/wire.ts';
-import type { InternalApi, KindRef, ServedKind } from '../internal.ts';
+import type { InternalApi, KindRef, ServedKind } from '../model/internal.ts';
 
 /** An object in the graph of owners. */
 export interface Entry extends KindRef {

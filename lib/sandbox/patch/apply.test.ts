@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/model/wire.ts';
 import { type Apply, serverSideApply } from './apply.ts';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable } from '../schema/tables.ts';
-import { ApiError } from '../status.ts';
+import { ApiError } from '../model/status.ts';
 import { at } from '../schema/value.ts';
 
 const schemas = createSchemas(readDefinitionTable());

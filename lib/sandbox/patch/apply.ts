@@ -31,11 +31,12 @@ import {
   type Writer,
 } from './managed-fields.ts';
 import { mergeApplied, removeFields, withDeclaredParents } from './merge.ts';
-import { normalize } from '../write/normalize.ts';
+import { normalize } from '../schema/normalize.ts';
 import type { Schema } from '../schema/schema.ts';
-import { ApiError, badRequest } from '../status.ts';
+import { ApiError, badRequest } from '../model/status.ts';
 import { typeProblems } from './typed-patch.ts';
-import { isEqual, isList, isObject, stringAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isEqual, isList, stringAt } from '../schema/value.ts';
 
 export interface Apply extends Writer {
   /** Absent when the apply creates the object. */
@@ -263,7 +264,7 @@ function sorted(value: unknown): unknown {
   if (isList(value)) {
     return value.map(sorted);
   }
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     return value;
   }
   const names = Object.keys(value).sort();

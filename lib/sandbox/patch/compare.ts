@@ -1,7 +1,8 @@
 import { collectFields, fieldStep, type FieldSet, type FieldSetBuilder } from './field-set.ts';
-import { fieldSchema, formOf, itemSchema, itemsByStep } from './item-step.ts';
-import type { Schema } from '../schema/schema.ts';
-import { isEqual, isList, isObject, type Json } from '../schema/value.ts';
+import { formOf, itemsByStep } from './item-step.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import { isRecord } from '../../base/json.ts';
+import { isEqual, isList, type Json } from '../schema/value.ts';
 
 /** Which fields a write touched. */
 export interface Comparison {
@@ -34,7 +35,7 @@ function claim(value: unknown, schema: Schema, at: Claim): void {
   const form = formOf(schema, value);
   if (form === 'items' && isList(value)) {
     claimItems(value, schema, at);
-  } else if (form === 'fields' && isObject(value)) {
+  } else if (form === 'fields' && isRecord(value)) {
     claimFields(value, schema, at);
   } else {
     at.fields.add(at.path);
@@ -64,7 +65,7 @@ function claimFields(object: Json, schema: Schema, at: Claim): void {
 }
 
 function isNothing(value: unknown): boolean {
-  return value === null || (isObject(value) && Object.keys(value).length === 0);
+  return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
 
 /** What changed from `before` to `after`, told by the schema: item by item where a list is shared by items. */
@@ -93,7 +94,7 @@ function compareBoth(before: unknown, after: unknown, schema: Schema, walk: Walk
     compareForms(before, after, schema, walk);
   } else if (form === 'items' && isList(before) && isList(after)) {
     compareItems(before, after, schema, walk);
-  } else if (form === 'fields' && isObject(before) && isObject(after)) {
+  } else if (form === 'fields' && isRecord(before) && isRecord(after)) {
     compareFields(before, after, schema, walk);
   } else if (!isEqual(before, after)) {
     walk.modified.add(walk.path);
@@ -189,7 +190,7 @@ function tellInner(value: unknown, schema: Schema, fields: FieldSetBuilder, path
       fields.add(path);
       path.pop();
     }
-  } else if (form === 'fields' && isObject(value)) {
+  } else if (form === 'fields' && isRecord(value)) {
     for (const name in value) {
       path.push(fieldStep(name));
       tellAll(value[name], fieldSchema(schema, name), fields, path);

@@ -1,4 +1,5 @@
-import { isObject, type Json } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import type { Json } from '../schema/value.ts';
 
 /**
  * A set of paths in an object, as a tree: the form of `managedFields`.
@@ -142,7 +143,7 @@ export function paths(set: FieldSet, prefix: Path = []): Path[] {
 
 /** Reads a `fieldsV1`. */
 export function decodeFields(wire: unknown): FieldSet {
-  return { isMember: false, children: decodeChildren(isObject(wire) ? wire : {}) };
+  return { isMember: false, children: decodeChildren(isRecord(wire) ? wire : {}) };
 }
 
 function decodeNode(wire: Json): FieldSet {
@@ -154,7 +155,7 @@ function decodeChildren(wire: Json): ReadonlyMap<string, FieldSet> {
   const children = new Map<string, FieldSet>();
   for (const [step, child] of Object.entries(wire)) {
     if (knownStep.test(step)) {
-      children.set(canonical(step), decodeNode(isObject(child) ? child : {}));
+      children.set(canonical(step), decodeNode(isRecord(child) ? child : {}));
     }
   }
   return children;

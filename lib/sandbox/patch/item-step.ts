@@ -1,6 +1,7 @@
 import { keyStep, valueStep } from './field-set.ts';
-import { freeform, type Schema } from '../schema/schema.ts';
-import { isList, isObject } from '../schema/value.ts';
+import { itemSchema, type Schema } from '../schema/schema.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList } from '../schema/value.ts';
 
 /** Whether two writers can share the value, and how it is walked: by fields, by items, or not at all. */
 export type Form = 'fields' | 'items' | 'leaf';
@@ -12,16 +13,7 @@ export function formOf(schema: Schema, value: unknown): Form {
   if (isList(value)) {
     return schema.shape === 'list' ? 'items' : 'leaf';
   }
-  return isObject(value) && schema.shape !== 'list' && schema.shape !== 'scalar' ? 'fields' : 'leaf';
-}
-
-/** The schema of a field, declared or not. */
-export function fieldSchema(schema: Schema, name: string): Schema {
-  return schema.properties.get(name) ?? schema.values ?? freeform;
-}
-
-export function itemSchema(schema: Schema): Schema {
-  return schema.items ?? freeform;
+  return isRecord(value) && schema.shape !== 'list' && schema.shape !== 'scalar' ? 'fields' : 'leaf';
 }
 
 /** The step that leads to an item of a shared list, or why there is none. */
@@ -47,13 +39,13 @@ export function itemsByStep(list: Schema, items: readonly unknown[]): Map<string
 }
 
 function keyedStep(list: Schema, item: unknown): { step: string } | { problem: string } {
-  if (!isObject(item)) {
+  if (!isRecord(item)) {
     const what = item === null ? 'a null element' : 'non-map elements';
     return { problem: `associative list with keys may not have ${what}` };
   }
   const defaults = itemSchema(list).properties;
   function valueOf(name: string): unknown {
-    return (isObject(item) ? item[name] : undefined) ?? defaults.get(name)?.default;
+    return (isRecord(item) ? item[name] : undefined) ?? defaults.get(name)?.default;
   }
   const present = list.keys.filter((name) => valueOf(name) !== undefined);
   if (present.length === 0) {
@@ -68,7 +60,7 @@ function setStep(item: unknown): { step: string } | { problem: string } {
   if (item === null) {
     return { problem: "associative list without keys has an element that's an explicit null" };
   }
-  if (isObject(item)) {
+  if (isRecord(item)) {
     return { problem: "associative list without keys has an element that's a map type" };
   }
   if (isList(item)) {

@@ -6,7 +6,7 @@ import { withDefaults } from '../defaults/defaults.ts';
 import { trackManagers, type Writer } from './managed-fields.ts';
 import { createSchemas, type Schema } from '../schema/schema.ts';
 import { readDefinitionTable } from '../schema/tables.ts';
-import { ApiError } from '../status.ts';
+import { ApiError } from '../model/status.ts';
 import { type Json, objectAt } from '../schema/value.ts';
 
 /** One write, and what the real API server then had or said. */

@@ -1,7 +1,8 @@
 import { emptySet, fieldStep, isEmpty, type FieldSet } from './field-set.ts';
-import { fieldSchema, formOf, itemSchema, itemStep } from './item-step.ts';
-import { freeform, type Schema } from '../schema/schema.ts';
-import { isList, isObject, type Json } from '../schema/value.ts';
+import { formOf, itemStep } from './item-step.ts';
+import { fieldSchema, itemSchema, freeform, type Schema } from '../schema/schema.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from '../schema/value.ts';
 
 /** The live value with the applied one laid over it: shared containers are merged, everything else is replaced. */
 export function mergeApplied(live: unknown, applied: unknown, schema: Schema): unknown {
@@ -15,11 +16,11 @@ export function mergeApplied(live: unknown, applied: unknown, schema: Schema): u
   if (isList(live) && isList(applied)) {
     return mergeItems(live, applied, schema);
   }
-  return isObject(live) && isObject(applied) ? mergeFields(live, applied, schema) : applied;
+  return isRecord(live) && isRecord(applied) ? mergeFields(live, applied, schema) : applied;
 }
 
 function hasParts(value: unknown, schema: Schema): boolean {
-  const parts = formOf(schema, value) !== 'leaf' && (isObject(value) || isList(value)) ? Object.keys(value) : [];
+  const parts = formOf(schema, value) !== 'leaf' && (isRecord(value) || isList(value)) ? Object.keys(value) : [];
   return parts.length > 0;
 }
 
@@ -91,7 +92,7 @@ export function removeFields(value: unknown, set: FieldSet, schema: Schema, empt
     const rest = value.flatMap((item) => removeItem(item, set, schema, emptied));
     return rest.length === 0 ? emptied : rest;
   }
-  if (form === 'fields' && isObject(value)) {
+  if (form === 'fields' && isRecord(value)) {
     const rest = Object.entries(value).filter(([name]) => set.children.get(fieldStep(name))?.isMember !== true);
     return rest.length === 0 ? emptied : removeBelow(rest, set, schema, emptied);
   }

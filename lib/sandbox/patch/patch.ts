@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { mediaType, parseYaml } from '../requests/body.ts';
-import type { Body } from '../requests/decode.ts';
+import { mediaType, parseYaml, type Body } from '../http/body.ts';
 import { applyJsonPatch, JsonPatchProblem } from './json-patch.ts';
-import type { Kind } from '../kinds.ts';
-import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
+import type { Kind } from '../model/kinds.ts';
+import { ApiError, badRequest, unsupportedMediaType } from '../model/status.ts';
 import { strategicMerge } from './strategic.ts';
-import { isList, isObject, type Json } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from '../schema/value.ts';
 
 /** A patch makes a new state from the present one; an apply is told apart because it may also create. */
 export type Patch =
@@ -49,10 +49,10 @@ export async function parsePatch(kind: Kind, { bytes, contentType }: Body): Prom
 
 /** JSON Merge Patch (RFC 7386): `null` takes a field away, lists replace each other. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) {
+  if (!isRecord(patch)) {
     return patch;
   }
-  const merged = new Map(Object.entries(isObject(target) ? target : {}));
+  const merged = new Map(Object.entries(isRecord(target) ? target : {}));
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) {
       merged.delete(name);
@@ -124,7 +124,7 @@ function asTyped(applied: Json): Json {
 }
 
 function asObject(value: unknown): Json {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     const type = isList(value) ? 'array' : typeof value;
     throw badRequest(
       `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,

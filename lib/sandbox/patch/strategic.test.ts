@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable } from '../schema/tables.ts';
-import { ApiError } from '../status.ts';
+import { ApiError } from '../model/status.ts';
 import { strategicMerge } from './strategic.ts';
 import { at, type Json, listAt } from '../schema/value.ts';
 

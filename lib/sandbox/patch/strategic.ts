@@ -1,8 +1,8 @@
-import { fieldSchema, itemSchema } from './item-step.ts';
-import type { Schema } from '../schema/schema.ts';
-import { ApiError, badRequest } from '../status.ts';
-import { printGo } from '../requests/strict-decode.ts';
-import { isEqual, isList, isObject, type Json } from '../schema/value.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import { ApiError, badRequest } from '../model/status.ts';
+import { printGo } from '../schema/go-types.ts';
+import { isRecord } from '../../base/json.ts';
+import { isEqual, isList, type Json } from '../schema/value.ts';
 
 const directive = '$patch';
 const retainKeys = '$retainKeys';
@@ -69,8 +69,8 @@ function mergeField(merged: Map<string, unknown>, name: string, value: unknown, 
 }
 
 function mergeValue(live: unknown, value: unknown, schema: Schema): unknown {
-  if (isObject(value)) {
-    return isObject(live) ? strategicMerge(live, value, schema) : withoutNulls(strategicMerge({}, value, schema));
+  if (isRecord(value)) {
+    return isRecord(live) ? strategicMerge(live, value, schema) : withoutNulls(strategicMerge({}, value, schema));
   }
   if (isList(value) && schema.patch?.merges === true) {
     return mergeList(isList(live) ? live : [], value, schema);
@@ -80,7 +80,7 @@ function mergeValue(live: unknown, value: unknown, schema: Schema): unknown {
 
 function withoutNulls<T>(value: T): T;
 function withoutNulls(value: unknown): unknown {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     return value;
   }
   const kept = Object.entries(value).filter(([, inner]) => inner !== null);
@@ -99,7 +99,7 @@ function removeValues(merged: Map<string, unknown>, name: string, values: unknow
 
 function mergeList(live: readonly unknown[], patch: readonly unknown[], schema: Schema): readonly unknown[] {
   const key = schema.patch?.mergeKey;
-  if (key === undefined || !patch.every(isObject)) {
+  if (key === undefined || !patch.every(isRecord)) {
     return inOrder([...new Set([...live, ...patch])], patch, { live, key });
   }
   if (patch.some((item) => item[directive] === 'merge')) {
@@ -134,7 +134,7 @@ function mergeItems(live: readonly unknown[], patch: readonly Json[], { key, sch
     const value = requiredKey(item, key);
     const index = merged.findIndex((other) => isEqual(keyOf(other, key), value));
     const present = merged[index];
-    if (isObject(present)) {
+    if (isRecord(present)) {
       merged[index] = strategicMerge(present, item, schema);
     } else {
       merged.push(withoutNulls(strategicMerge({}, item, schema)));
@@ -153,7 +153,7 @@ function requiredKey(item: Json, key: string): unknown {
 
 /** What tells an item of a list apart: the value of its key, or itself when it is a scalar. */
 function keyOf(item: unknown, key: string | undefined): unknown {
-  return key !== undefined && isObject(item) ? item[key] : item;
+  return key !== undefined && isRecord(item) ? item[key] : item;
 }
 
 interface Order {

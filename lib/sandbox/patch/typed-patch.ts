@@ -1,7 +1,8 @@
 import { printPath } from './field-set.ts';
-import { fieldSchema, itemSchema, itemStep } from './item-step.ts';
-import type { Schema } from '../schema/schema.ts';
-import { isList, isObject, type Json } from '../schema/value.ts';
+import { itemStep } from './item-step.ts';
+import { fieldSchema, itemSchema, type Schema } from '../schema/schema.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from '../schema/value.ts';
 
 /** What keeps an applied object from being merged, in the words of the API server. */
 export function typeProblems(value: unknown, schema: Schema): readonly string[] {
@@ -9,17 +10,18 @@ export function typeProblems(value: unknown, schema: Schema): readonly string[] 
 }
 
 function check(value: unknown, schema: Schema, path: readonly string[]): readonly string[] {
-  if (value === null || schema.shape === 'any') {
+  // Scalars are looked at when the outcome is read like a body.
+  if (value === null || schema.shape === 'any' || schema.shape === 'scalar') {
     return [];
   }
-  if (schema.shape === 'scalar') {
-    const problem = scalarProblem(value, schema);
-    return problem === undefined ? [] : [`${printPath(path)}: ${problem}`];
-  }
   if (schema.shape === 'list') {
-    return isList(value) ? checkItems(value, schema, path) : [`${printPath(path)}: expected list, got ${print(value)}`];
+    return isList(value)
+      ? checkItems(value, schema, path)
+      : [`${printPath(path)}: expected list, got ${JSON.stringify(value)}`];
   }
-  return isObject(value) ? checkFields(value, schema, path) : [`${printPath(path)}: expected map, got ${print(value)}`];
+  return isRecord(value)
+    ? checkFields(value, schema, path)
+    : [`${printPath(path)}: expected map, got ${JSON.stringify(value)}`];
 }
 
 function checkFields(object: Json, schema: Schema, path: readonly string[]): readonly string[] {
@@ -49,47 +51,4 @@ function checkItems(items: readonly unknown[], schema: Schema, path: readonly st
     problems.push(...check(item, itemSchema(schema), [...path, result.step]));
   }
   return problems;
-}
-
-function scalarProblem(value: unknown, { type }: Schema): string | undefined {
-  if (type === 'integer' || type === 'number') {
-    return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goType(value)}`;
-  }
-  if (type === 'boolean') {
-    return typeof value === 'boolean' ? undefined : `expected boolean, got ${print(value)}`;
-  }
-  if (type === 'string') {
-    const got = `&value.valueUnstructured{Value:${goValue(value)}}`;
-    return typeof value === 'string' ? undefined : `expected string, got ${got}`;
-  }
-  return typeof value === 'object' ? `expected any scalar, got ${print(value)}` : undefined;
-}
-
-function goType(value: unknown): string {
-  if (isList(value)) {
-    return '[]interface {}';
-  }
-  return isObject(value) ? 'map[string]interface {}' : goScalarType(value);
-}
-
-function goScalarType(value: unknown): string {
-  if (typeof value === 'number') {
-    return Number.isInteger(value) ? 'int64' : 'float64';
-  }
-  return typeof value === 'boolean' ? 'bool' : 'string';
-}
-
-function goValue(value: unknown): string {
-  if (isList(value)) {
-    return `[]interface {}{${value.map(goValue).join(', ')}}`;
-  }
-  if (isObject(value)) {
-    const fields = Object.entries(value).map(([name, inner]) => `${JSON.stringify(name)}:${goValue(inner)}`);
-    return `map[string]interface {}{${fields.join(', ')}}`;
-  }
-  return JSON.stringify(value);
-}
-
-function print(value: unknown): string {
-  return JSON.stringify(value);
 }

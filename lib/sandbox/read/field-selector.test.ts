@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { matchesFields, parseFieldSelector, selectedName } from './field-selector.ts';
-import { builtInKinds, type Kind } from '../kinds.ts';
+import { builtInKinds, type Kind } from '../model/kinds.ts';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable, readKindTable } from '../schema/tables.ts';
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Kind } from '../kinds.ts';
-import { badRequest } from '../status.ts';
+import type { Kind } from '../model/kinds.ts';
+import { badRequest } from '../model/status.ts';
 import { at } from '../schema/value.ts';
 
 interface Term {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { listPage, type Page } from './list.ts';
-import type { ListQuery } from '../requests/list-options.ts';
-import { ApiError } from '../status.ts';
+import type { ListQuery } from './list-options.ts';
+import { ApiError } from '../model/status.ts';
 import { createStore, type Store } from '../store/store.ts';
-import { anyKind } from '../testing/kind.ts';
+import { anyKind } from '../test/kind.ts';
 
 const things = anyKind();
 

@@ -1,10 +1,10 @@
-import type { Kind } from '../kinds.ts';
-import { type ListQuery, selects } from '../requests/list-options.ts';
+import type { Kind } from '../model/kinds.ts';
+import { type ListQuery, selects } from './list-options.ts';
 import type { Range, Shelf } from '../store/shelf.ts';
-import { badRequest, expired, tooLargeResourceVersion } from '../status.ts';
+import { badRequest, expired, tooLargeResourceVersion } from '../model/status.ts';
 import type { Store } from '../store/store.ts';
 import { keyOf, type Stored } from '../store/stored.ts';
-import { isObject } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
 
 /** One page of a list. */
 export interface Page {
@@ -114,7 +114,7 @@ function formatToken({ revision, from }: Token): string {
 
 function parseToken(text: string): Token {
   const token = parseJson(Buffer.from(text, 'base64url').toString());
-  if (!isObject(token) || token['v'] !== 'meta.k8s.io/v1') {
+  if (!isRecord(token) || token['v'] !== 'meta.k8s.io/v1') {
     throw badRequest('invalid continue token: continue key is not valid: the token is not one of this server');
   }
   const { rv, start } = token;

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { inVersion, isStoredAs } from './convert.ts';
-import type { Kind } from '../kinds.ts';
+import { inVersion, isStoredAs } from '../model/convert.ts';
+import { apiVersionOf, type Kind } from '../model/kinds.ts';
 import type { Page } from './list.ts';
-import type { Representation } from '../requests/negotiate.ts';
+import type { Representation } from '../http/negotiate.ts';
 import { body, bodyOf, type Stored } from '../store/stored.ts';
 import { type IncludedObject, tableOf } from './table.ts';
 
@@ -51,10 +51,6 @@ export function renderPage(rendering: Rendering, page: Page): string {
       return listText(kind.listKind, apiVersionOf(kind), metadata, items);
     }
   }
-}
-
-export function apiVersionOf({ group, version }: Pick<Kind, 'group' | 'version'>): string {
-  return group === '' ? version : `${group}/${version}`;
 }
 
 function renderText(rendering: Rendering, object: KubeObject, text: () => string): string {

@@ -1,10 +1,9 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { humanDuration } from './age.ts';
-import { type Cell, type CellValue, missing, unknown } from '../cells/cell.ts';
+import { humanDuration } from '../cells/age.ts';
+import { type Cell, type CellValue, unknown } from '../cells/cell.ts';
 import { builtInCells } from '../cells/built-in.ts';
-import { valuesAt } from '../requests/json-path.ts';
-import type { Column, Kind } from '../kinds.ts';
-import { resourceName } from '../write/strategy.ts';
+import { valuesAt } from './json-path.ts';
+import { type Column, type Kind, resourceName } from '../model/kinds.ts';
 
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
@@ -16,18 +15,21 @@ interface TableRequest {
   readonly now: Date;
 }
 
-/** Objects as the table that `kubectl get` prints. */
+/** Objects as the table that `kubectl get` prints. Columns of built-in kinds that have no code are left out. */
 export function tableOf({ kind, objects, metadata, include, now }: TableRequest): object {
-  const cells = kind.columns.map((column) => cellOf(kind, column));
+  const columns = kind.columns.flatMap((column) => {
+    const cell = cellOf(kind, column);
+    return cell === undefined ? [] : [{ column, cell }];
+  });
   const rows = objects.map((object) => ({
-    cells: cells.map((cell) => cell(object, now)),
+    cells: columns.map(({ cell }) => cell(object, now)),
     object: included(object, include),
   }));
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata,
-    columnDefinitions: kind.columns.map(definitionOf),
+    columnDefinitions: columns.map(({ column }) => definitionOf(column)),
     rows,
   };
 }
@@ -36,11 +38,11 @@ function definitionOf({ name, type, format, priority }: Column): object {
   return { name, type, format, description: '', priority };
 }
 
-function cellOf(kind: Kind, { name, jsonPath, type }: Column): Cell {
+function cellOf(kind: Kind, { name, jsonPath, type }: Column): Cell | undefined {
   if (jsonPath !== undefined) {
     return (object, now) => customCell(object, jsonPath, type, now);
   }
-  return builtInCells[resourceName(kind)]?.[name] ?? common[name] ?? (() => missing);
+  return builtInCells[resourceName(kind)]?.[name] ?? common[name];
 }
 
 const common: Readonly<Record<string, Cell>> = {

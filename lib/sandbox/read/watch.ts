@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { EventType } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
-import { type ListQuery, selects } from '../requests/list-options.ts';
-import { apiVersionOf, type Rendering, renderStored } from './render.ts';
+import type { EventType } from '../model/internal.ts';
+import { type Kind, apiVersionOf } from '../model/kinds.ts';
+import { type ListQuery, selects } from './list-options.ts';
+import { type Rendering, renderStored } from './render.ts';
 import type { Change, Shelf } from '../store/shelf.ts';
-import { expired } from '../status.ts';
+import { expired } from '../model/status.ts';
 import type { Store } from '../store/store.ts';
 import type { Stored } from '../store/stored.ts';
 

@@ -1,7 +1,7 @@
-import { DecodeError, mismatch, place, scalarComplaint, structName, typeName } from '../requests/go-types.ts';
-import { fieldSchema, itemSchema } from '../patch/item-step.ts';
-import type { Schema } from './schema.ts';
-import { isList, isObject, type Json } from './value.ts';
+import { DecodeError, mismatch, place, scalarComplaint, structName, typeName } from './go-types.ts';
+import { fieldSchema, itemSchema, type Schema } from './schema.ts';
+import { isRecord } from '../../base/json.ts';
+import { isList, type Json } from './value.ts';
 
 interface Inspection {
   /** Names and list indexes on the way; changed in place. */
@@ -27,7 +27,7 @@ export function inspectBuiltIn(value: Json, schema: Schema): readonly string[] {
 /** The same for a custom object, of which only the metadata has Go types; the rest is validated later. */
 export function inspectCustom(value: Json, schema: Schema): readonly string[] {
   const metadata = schema.properties.get('metadata');
-  if (metadata !== undefined && isObject(value['metadata'])) {
+  if (metadata !== undefined && isRecord(value['metadata'])) {
     const inspection = { ...begin(structName(metadata), { checksTypes: true }), trail: ['metadata'] };
     inspectFields(value['metadata'], metadata, inspection);
   }
@@ -64,7 +64,7 @@ function inspectValue(value: unknown, schema: Schema, inspection: Inspection): v
     inspectScalar(value, schema, inspection);
   } else if (schema.shape === 'list') {
     inspectItems(value, schema, inspection);
-  } else if (isObject(value)) {
+  } else if (isRecord(value)) {
     const { struct } = inspection;
     inspection.struct = schema.shape === 'struct' ? structName(schema) : struct;
     inspectFields(value, schema, inspection);

@@ -1,4 +1,4 @@
-import { isObject } from './value.ts';
+import { isRecord } from '../../base/json.ts';
 import type { JsonType, SchemaNode } from './tables.ts';
 
 /**
@@ -157,7 +157,7 @@ function overrides(node: SchemaNode): Partial<Schema> {
     ...(patch === undefined ? {} : { patch }),
     ...(node.default === undefined
       ? {}
-      : { default: node.default, isEmbedded: isObject(node.default) && Object.keys(node.default).length === 0 }),
+      : { default: node.default, isEmbedded: isRecord(node.default) && Object.keys(node.default).length === 0 }),
   };
 }
 
@@ -211,4 +211,13 @@ function patchOf(node: SchemaNode): PatchRule | undefined {
     retainsKeys: strategies.includes('retainKeys'),
     ...(mergeKey === undefined ? {} : { mergeKey }),
   };
+}
+
+/** The schema of a field, declared or not. */
+export function fieldSchema(schema: Schema, name: string): Schema {
+  return schema.properties.get(name) ?? schema.values ?? freeform;
+}
+
+export function itemSchema(schema: Schema): Schema {
+  return schema.items ?? freeform;
 }

@@ -1,9 +1,7 @@
-/** A JSON object as it comes from a body or the store. */
-export type Json = Readonly<Record<string, unknown>>;
+import { type Fields, isRecord } from '../../base/json.ts';
 
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+/** A JSON object as it comes from a body or the store. */
+export type Json = Fields;
 
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
@@ -17,7 +15,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
   if (isList(a)) {
     return isList(b) && a.length === b.length && a.every((item, index) => isEqual(item, b[index]));
   }
-  return isObject(a) && isObject(b) && haveEqualFields(a, b);
+  return isRecord(a) && isRecord(b) && haveEqualFields(a, b);
 }
 
 function haveEqualFields(a: Json, b: Json): boolean {
@@ -29,7 +27,7 @@ function haveEqualFields(a: Json, b: Json): boolean {
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
   for (const name of path) {
-    if (!isObject(found)) {
+    if (!isRecord(found)) {
       return undefined;
     }
     found = found[name];
@@ -51,5 +49,5 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
 /** The object at a path, or an empty one. */
 export function objectAt(value: unknown, ...path: readonly string[]): Json {
   const found = at(value, ...path);
-  return isObject(found) ? found : {};
+  return isRecord(found) ? found : {};
 }

@@ -1,4 +1,4 @@
-import type { EventType } from '../internal.ts';
+import type { EventType } from '../model/internal.ts';
 import type { Stored } from './stored.ts';
 
 /** One change of one object. `current` of a `DELETED` change is the last state with the revision of the deletion. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { EventType, KindRef } from '../internal.ts';
+import type { EventType, KindRef } from '../model/internal.ts';
 import { type Change, createShelf, type Shelf } from './shelf.ts';
 import { keyOf, store, type Stored } from './stored.ts';
 

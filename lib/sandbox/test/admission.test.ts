@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { configMaps, type Deployment, deployments, mutatingWebhooks, pods } from '../../kube/model/resource.ts';
 import type { KubeObject } from '../../kube/model/wire.ts';
 import type { AdmissionRequest, AdmissionReview } from '../../kube/model/review.ts';
-import { createCertificates } from '../requests/certificates.ts';
+import { createCertificates } from '../http/certificates.ts';
 import { startSandbox, type Sandbox } from '../sandbox.ts';
 import { allow, answerWith, patch, type Reply } from './webhook-replies.ts';
 

@@ -10,7 +10,7 @@ import {
   PatchStrategy,
   setHeaderOptions,
   Watch,
-} from '@kubernetes/client-node';
+} from '@kubernetes/client-node/dist/index.js'; // all of it, see test/support/packages.js
 import { type Sandbox, startSandbox } from '../sandbox.ts';
 
 let sandbox: Sandbox;

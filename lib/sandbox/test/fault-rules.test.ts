@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createFaults, faultError, type FaultSubject } from '../faults.ts';
+import { createFaults, faultError, type FaultSubject } from '../server/faults.ts';
 
 const getPod: FaultSubject = { verb: 'get', resource: 'pods', namespace: 'a', name: 'p', user: 'admin' };
 

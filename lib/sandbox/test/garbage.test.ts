@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { configMaps, namespaces, pods, secrets, type Resource } from '../../kube/model/resource.ts';
 import type { KubeObject, OwnerReference } from '../../kube/model/wire.ts';
-import type { PropagationPolicy } from '../internal.ts';
+import type { PropagationPolicy } from '../model/internal.ts';
 import { startSandbox, type Sandbox } from '../sandbox.ts';
 import { eventually, settle, turnedClock, type TurnedClock } from './turned-clock.ts';
 

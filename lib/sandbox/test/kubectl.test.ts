@@ -1,60 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile, spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { hasKubectl, type Kubectl, openKubectl } from './kubectl.ts';
 import { type Sandbox, startSandbox } from '../sandbox.ts';
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 /** Without kubectl these are reported as skipped; where CI runs, that must not pass for success. */
 const scripted = hasKubectl || process.env['CI'] === 'true' ? it : it.skip;
 
-interface Outcome {
-  readonly code: number;
-  readonly output: string;
-}
-
 let sandbox: Sandbox;
-let folder: string;
+let program: Kubectl;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ podReadyMs: 20 });
-  folder = await mkdtemp(join(tmpdir(), 'sandbox-kubectl-'));
-  await writeFile(join(folder, 'kubeconfig'), JSON.stringify(sandbox.kubeconfig));
+  program = await openKubectl(sandbox.kubeconfig);
 });
 
 afterAll(async () => {
+  await program.close();
   await sandbox.close();
-  await rm(folder, { recursive: true });
 });
 
-function environment(): NodeJS.ProcessEnv {
-  return { ...process.env, HOME: folder, KUBECONFIG: join(folder, 'kubeconfig'), KUBECTL_EXTERNAL_DIFF: 'diff -u -N' };
+function kubectl(line: string, input = ''): Promise<string> {
+  return program.run(line, input);
 }
 
-/** Runs a command line and answers what it printed, errors included. */
-function tryKubectl(line: string, input = ''): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const child = execFile('kubectl', words(line), { env: environment() }, (error, stdout, stderr) =>
-    resolve({ code: typeof error?.code === 'number' ? error.code : Number(error !== null), output: stdout + stderr }),
-  );
-  child.stdin?.end(input);
-  return promise;
-}
-
-async function kubectl(line: string, input = ''): Promise<string> {
-  const { code, output } = await tryKubectl(line, input);
-  if (code !== 0) {
-    throw new Error(`kubectl ${line}: exit ${code}\n${output}`);
-  }
-  return output;
-}
-
-/** Splits at spaces outside of single quotes. */
-function words(line: string): string[] {
-  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+function tryKubectl(line: string, input = ''): ReturnType<Kubectl['attempt']> {
+  return program.attempt(line, input);
 }
 
 function deployment(name: string, image = 'example.test/web:1'): string {
@@ -156,7 +128,7 @@ describe('kubectl against the sandbox', () => {
   });
 
   scripted('watches', async () => {
-    const child = spawn('kubectl', words('get configmaps --watch-only -o name'), { env: environment() });
+    const child = program.start('get configmaps --watch-only -o name');
     const lines = createInterface(child.stdout);
     const seen = once(lines, 'line');
     const made = createUntil(seen);
@@ -233,6 +205,88 @@ describe('kubectl against the sandbox', () => {
     expect(await kubectl('get configmap by-jane -o name --as=jane')).toBe('configmap/by-jane\n');
   });
 });
+
+describe('the manifests for clusters without Knative', () => {
+  const root = join(import.meta.dirname, '../../..');
+
+  scripted('are applied, found unchanged and deleted by kubectl', async () => {
+    await using cluster = await openCluster();
+    await cluster.kubectl.run('create namespace istio-system');
+
+    const first = lines(await cluster.kubectl.run(`apply -k ${join(root, 'deploy/plain')}`));
+    const second = lines(await cluster.kubectl.run(`apply -k ${join(root, 'deploy/plain')}`));
+
+    expect(first.filter((line) => !line.endsWith(' created'))).toEqual([]);
+    expect(second.filter((line) => !line.endsWith(' unchanged') && !isSentAgain(line))).toEqual([]);
+    expect(first).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^validatingadmissionpolicybinding\.admissionregistration\.k8s\.io\//),
+        expect.stringMatching(/^poddisruptionbudget\.policy\//),
+        expect.stringMatching(/^networkpolicy\.networking\.k8s\.io\//),
+      ]),
+    );
+    expect(
+      await cluster.kubectl.run(`delete --ignore-not-found --wait=false -k ${join(root, 'deploy/plain')}`),
+    ).toContain('deleted');
+  });
+
+  scripted('keep policies and their bindings as they are, without effect', async () => {
+    await using cluster = await openCluster();
+
+    await cluster.kubectl.run('apply -f -', refusingEverything);
+    await cluster.kubectl.run('create configmap allowed');
+
+    expect(await cluster.kubectl.run('get validatingadmissionpolicybindings')).toMatch(
+      /NAME +POLICYNAME +.*\nnothing +nothing /,
+    );
+  });
+});
+
+/** A cluster of its own, since webhooks and rights would disturb the other tests. */
+async function openCluster(): Promise<AsyncDisposable & { readonly kubectl: Kubectl }> {
+  const own = await startSandbox({ rbac: true, podReadyMs: 20 });
+  const opened = await openKubectl(own.kubeconfig);
+  return {
+    kubectl: opened,
+    async [Symbol.asyncDispose]() {
+      await opened.close();
+      await own.close();
+    },
+  };
+}
+
+const registration = 'admissionregistration.k8s.io/v1';
+
+const refusingEverything = [
+  {
+    apiVersion: registration,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'nothing' },
+    spec: {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
+      },
+      validations: [{ expression: 'false' }],
+    },
+  },
+  {
+    apiVersion: registration,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: 'nothing' },
+    spec: { policyName: 'nothing', validationActions: ['Deny'] },
+  },
+]
+  .map((object) => JSON.stringify(object))
+  .join('\n');
+
+/** kubectl sends some fields of these in each apply, since it replaces them as a whole. */
+function isSentAgain(line: string): boolean {
+  return /^(poddisruptionbudget\.policy|validatingadmissionpolicy\.admissionregistration\.k8s\.io)\//.test(line);
+}
+
+function lines(text: string): string[] {
+  return text.trimEnd().split('\n');
+}
 
 /** A watch begins at a moment that nobody is told of: so objects are made until one is seen. */
 async function createUntil(seen: Promise<unknown>): Promise<void> {

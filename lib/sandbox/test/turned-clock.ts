@@ -1,4 +1,4 @@
-import type { Clock } from '../internal.ts';
+import type { Clock } from '../model/internal.ts';
 
 /** A clock that stands still until a test turns it. */
 export interface TurnedClock extends Clock {

@@ -1,7 +1,7 @@
 import { at, isEqual, type Json, stringAt } from '../schema/value.ts';
-import { checkNotNegative, checkOneOf, field, isMissing, type Place } from './fields.ts';
+import { checkNotNegative, checkOneOf, field, isMissing, type Place } from '../checks/fields.ts';
 import { checkPodTemplate } from './pod.ts';
-import type { Report } from './report.ts';
+import type { Report } from '../checks/report.ts';
 
 const counts = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'];
 

@@ -1,7 +1,7 @@
 import { at, isEqual, type Json, objectAt } from '../schema/value.ts';
-import { checkName, isMissing } from './fields.ts';
-import { configKey } from './names.ts';
-import type { Report } from './report.ts';
+import { checkName, isMissing } from '../checks/fields.ts';
+import { configKey } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 
 const mostBytes = 1024 * 1024;
 

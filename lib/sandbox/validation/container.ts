@@ -1,5 +1,7 @@
-import { printGo } from '../requests/strict-decode.ts';
-import { isObject, listAt, objectAt, stringAt } from '../schema/value.ts';
+import { compareQuantities } from '../../kube/model/quantity.ts';
+import { printGo } from '../schema/go-types.ts';
+import { isRecord } from '../../base/json.ts';
+import { listAt, objectAt } from '../schema/value.ts';
 import {
   checkName,
   checkOneOf,
@@ -9,18 +11,12 @@ import {
   field,
   isMissing,
   type Place,
-} from './fields.ts';
-import { environmentName, label, portName, qualifiedName } from './names.ts';
-import { quantityValue } from './quantity.ts';
-import type { Report } from './report.ts';
+} from '../checks/fields.ts';
+import { environmentName, label, portName } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 
 const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
-const podFields = [
-  ...['metadata.name', 'metadata.namespace', 'metadata.uid', 'metadata.labels', 'metadata.annotations'],
-  ...['spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
-];
-const resources = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
 /** Checks one container; `volumes` are the names that its mounts may use. */
 export function checkContainer(report: Report, { path, value }: Place, volumes: ReadonlySet<unknown>): void {
@@ -71,8 +67,8 @@ function checkPorts(report: Report, { path, value }: Place): void {
 
 function checkVariable(report: Report, variable: unknown, path: string): void {
   checkRequiredName(report, field(variable, path, 'name'), environmentName);
-  const { value, valueFrom } = isObject(variable) ? variable : {};
-  if (!isObject(valueFrom)) {
+  const { value, valueFrom } = isRecord(variable) ? variable : {};
+  if (!isRecord(valueFrom)) {
     return;
   }
   const given = sources.filter((source) => valueFrom[source] !== undefined);
@@ -83,14 +79,6 @@ function checkVariable(report: Report, variable: unknown, path: string): void {
     const detail = `must specify one of: ${names.slice(0, -1).join(', ')} or ${names.slice(-1).join('')}`;
     report.invalid(`${path}.valueFrom`, '', detail);
   }
-  checkFieldPath(report, stringAt(valueFrom, 'fieldRef', 'fieldPath'), `${path}.valueFrom.fieldRef.fieldPath`);
-}
-
-function checkFieldPath(report: Report, value: string | undefined, path: string): void {
-  if (value === undefined || podFields.includes(value) || /^metadata\.(labels|annotations)\['.+'\]$/.test(value)) {
-    return;
-  }
-  report.invalid(path, value, `error converting fieldPath: field label not supported: ${value}`);
 }
 
 function checkMount(report: Report, { path, value }: Place, volumes: ReadonlySet<unknown>): void {
@@ -106,15 +94,11 @@ function checkMount(report: Report, { path, value }: Place, volumes: ReadonlySet
 }
 
 function checkProbe(report: Report, { path, value }: Place): void {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     return;
   }
-  const [first, ...others] = handlers.filter((handler) => value[handler] !== undefined);
-  if (first === undefined) {
+  if (handlers.every((handler) => value[handler] === undefined)) {
     report.required(path, 'must specify a handler type');
-  }
-  for (const handler of others) {
-    report.forbidden(`${path}.${handler}`, 'may not specify more than 1 handler type');
   }
   for (const handler of ['httpGet', 'tcpSocket', 'grpc']) {
     checkPort(report, field(value[handler], `${path}.${handler}`, 'port'));
@@ -129,25 +113,19 @@ function checkResources(report: Report, { path, value }: Place): void {
     ['requests', requests],
   ] as const) {
     for (const [name, amount] of Object.entries(amounts)) {
-      checkAmount(report, { path: `${path}.${list}[${name}]`, value: amount }, name);
+      if (isMore('0', amount)) {
+        report.invalid(`${path}.${list}[${name}]`, amount, 'must be greater than or equal to 0');
+      }
     }
   }
   for (const [name, amount] of Object.entries(requests)) {
     const limit = limits[name];
-    if (limit !== undefined && quantityValue(amount) > quantityValue(limit)) {
+    if (limit !== undefined && isMore(amount, limit)) {
       report.invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${printGo(limit)}`);
     }
   }
 }
 
-function checkAmount(report: Report, { path, value }: Place, name: string): void {
-  if (!name.includes('/') && !resources.test(name)) {
-    report.invalid(path, name, 'must be a standard resource type or fully qualified');
-    report.invalid(path, name, 'must be a standard resource for containers');
-  } else {
-    checkName(report, { path, value: name }, qualifiedName);
-  }
-  if (quantityValue(value) < 0) {
-    report.invalid(path, value, 'must be greater than or equal to 0');
-  }
+function isMore(a: unknown, b: unknown): boolean {
+  return (compareQuantities(String(a), String(b)) ?? 0) > 0;
 }

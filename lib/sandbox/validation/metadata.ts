@@ -1,7 +1,7 @@
 import type { KubeObject, Metadata, OwnerReference } from '../../kube/model/wire.ts';
-import { checkLabels, checkName } from './fields.ts';
-import { labelWithoutDots, type NameRule, pathSegment, qualifiedName, subdomain } from './names.ts';
-import type { Report } from './report.ts';
+import { checkLabels, checkName } from '../checks/fields.ts';
+import { labelWithoutDots, type NameRule, pathSegment, qualifiedName, subdomain } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 
 const mostAnnotations = 256 * 1024;
 const standardFinalizers = ['orphan', 'foregroundDeletion', 'kubernetes', 'kubernetes.io/pv-protection'];

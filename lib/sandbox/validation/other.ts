@@ -1,6 +1,6 @@
 import { at, isEqual, type Json, listAt, objectAt } from '../schema/value.ts';
-import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing } from './fields.ts';
-import type { Report } from './report.ts';
+import { checkCountOrPercent, checkOneOf, field, isMissing } from '../checks/fields.ts';
+import type { Report } from '../checks/report.ts';
 
 export function checkDisruptionBudget(report: Report, object: Json): void {
   const { path, value } = field(object, '', 'spec');
@@ -20,69 +20,12 @@ export function checkDisruptionBudget(report: Report, object: Json): void {
   checkOneOf(report, field(value, path, 'unhealthyPodEvictionPolicy'), ['AlwaysAllow', 'IfHealthyBudget']);
 }
 
-export function checkAutoscaler(report: Report, object: Json): void {
-  const { minReplicas = 1, maxReplicas = 0, scaleTargetRef } = objectAt(object, 'spec');
-  if (Number(maxReplicas) < 1) {
-    report.required('spec.maxReplicas', 'must be set and greater than 0');
-  }
-  if (Number(maxReplicas) < Number(minReplicas)) {
-    report.invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`');
-  }
-  for (const name of ['kind', 'name']) {
-    if (isMissing(at(scaleTargetRef, name))) {
-      report.required(`spec.scaleTargetRef.${name}`);
-    }
-  }
-  if (isMissing(at(scaleTargetRef, 'apiVersion'))) {
-    report.invalid('spec.scaleTargetRef.apiVersion', '', 'apiVersion must specify API group');
-  }
-}
-
-export function checkLease(report: Report, object: Json): void {
-  const { leaseDurationSeconds } = objectAt(object, 'spec');
-  if (typeof leaseDurationSeconds === 'number' && leaseDurationSeconds <= 0) {
-    report.invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0');
-  }
-  checkNotNegative(report, field(object['spec'], 'spec', 'leaseTransitions'));
-}
-
 export function checkEvent(report: Report, object: Json): void {
   const namespace = at(object, 'metadata', 'namespace');
   const involved = at(object, 'involvedObject', 'namespace');
   if (!isMissing(involved) && namespace !== undefined && involved !== namespace) {
     report.invalid('involvedObject.namespace', involved, 'does not match event.namespace');
   }
-}
-
-export function checkStorageClass(report: Report, object: Json): void {
-  if (isMissing(object['provisioner'])) {
-    report.required('provisioner');
-  }
-  checkOneOf(report, field(object, '', 'reclaimPolicy'), ['Delete', 'Retain']);
-  checkOneOf(report, field(object, '', 'volumeBindingMode'), ['Immediate', 'WaitForFirstConsumer']);
-}
-
-export function checkEndpointSlice(report: Report, object: Json): void {
-  if (isMissing(object['addressType'])) {
-    report.required('addressType');
-  }
-  checkOneOf(report, field(object, '', 'addressType'), ['FQDN', 'IPv4', 'IPv6']);
-  for (const [index, endpoint] of listAt(object, 'endpoints').entries()) {
-    if (listAt(endpoint, 'addresses').length === 0) {
-      report.required(`endpoints[${index}].addresses`, 'must contain at least 1 address');
-    }
-  }
-}
-
-export function checkPriorityClass(report: Report, object: Json): void {
-  checkOneOf(report, field(object, '', 'preemptionPolicy'), ['PreemptLowerPriority', 'Never']);
-}
-
-export function checkPriorityClassUpdate(report: Report, object: Json, old: Json): void {
-  if (object['value'] !== old['value']) {
-    report.forbidden('value', 'may not be changed in an update.');
-  }
-  unchanged('preemptionPolicy')(report, object, old);
 }
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];

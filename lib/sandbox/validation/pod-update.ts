@@ -1,5 +1,6 @@
-import { at, isEqual, isObject, type Json, listAt, objectAt } from '../schema/value.ts';
-import type { Report } from './report.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, isEqual, type Json, listAt, objectAt } from '../schema/value.ts';
+import type { Report } from '../checks/report.ts';
 
 const detail =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
@@ -34,7 +35,7 @@ function fixedPart(pod: Json, isGated: boolean): Json {
 }
 
 function withoutImage(container: unknown): unknown {
-  if (!isObject(container)) {
+  if (!isRecord(container)) {
     return container;
   }
   const { image: _, ...rest } = container;

@@ -1,4 +1,5 @@
-import { isObject, listAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { listAt } from '../schema/value.ts';
 import { checkContainer } from './container.ts';
 import {
   checkLabels,
@@ -9,18 +10,18 @@ import {
   field,
   isMissing,
   type Place,
-} from './fields.ts';
+} from '../checks/fields.ts';
 import { checkAnnotations } from './metadata.ts';
-import { label, qualifiedName, subdomain } from './names.ts';
-import type { Report } from './report.ts';
+import { label, qualifiedName, subdomain } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const nodeOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'];
 
 export function checkPodTemplate(report: Report, { path, value }: Place): void {
-  const { labels, annotations } = isObject(value) && isObject(value['metadata']) ? value['metadata'] : {};
+  const { labels, annotations } = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
   checkLabels(report, { path: `${path}.labels`, value: labels });
-  checkAnnotations(report, isObject(annotations) ? (annotations as Record<string, string>) : {}, `${path}.annotations`);
+  checkAnnotations(report, isRecord(annotations) ? (annotations as Record<string, string>) : {}, `${path}.annotations`);
   checkPodSpec(report, field(value, path, 'spec'));
 }
 
@@ -61,7 +62,7 @@ function checkVolumes(report: Report, { path, value }: Place): ReadonlySet<unkno
   const volumes = listAt({ value }, 'value').map((item, index) => ({ path: `${path}[${index}]`, value: item }));
   for (const volume of volumes) {
     checkRequiredName(report, field(volume.value, volume.path, 'name'), label);
-    const [, ...others] = Object.keys(isObject(volume.value) ? volume.value : {}).filter((name) => name !== 'name');
+    const [, ...others] = Object.keys(isRecord(volume.value) ? volume.value : {}).filter((name) => name !== 'name');
     for (const source of others) {
       report.forbidden(`${volume.path}.${source}`, 'may not specify more than 1 volume type');
     }
@@ -73,7 +74,7 @@ function checkVolumes(report: Report, { path, value }: Place): ReadonlySet<unkno
 
 function checkTolerations(report: Report, tolerations: readonly Place[]): void {
   for (const { path, value } of tolerations) {
-    const { key, operator = 'Equal', value: text, effect } = isObject(value) ? value : {};
+    const { key, operator = 'Equal', value: text, effect } = isRecord(value) ? value : {};
     if (!isMissing(key)) {
       checkName(report, { path: `${path}.key`, value: key }, qualifiedName);
     } else if (operator !== 'Exists') {
@@ -96,7 +97,7 @@ function checkEffect(report: Report, { path, value }: Place): void {
 
 function checkNodeAffinity(report: Report, { path, value }: Place): void {
   const required = field(value, path, 'requiredDuringSchedulingIgnoredDuringExecution');
-  if (isObject(required.value)) {
+  if (isRecord(required.value)) {
     const terms = places(required.value, required.path, 'nodeSelectorTerms');
     if (terms.length === 0) {
       report.required(`${required.path}.nodeSelectorTerms`, 'must have at least one node selector term');
@@ -116,7 +117,7 @@ function checkNodeAffinity(report: Report, { path, value }: Place): void {
 
 function checkTerm(report: Report, { path, value }: Place): void {
   for (const { path: at, value: expression } of places(value, path, 'matchExpressions')) {
-    const { operator } = isObject(expression) ? expression : {};
+    const { operator } = isRecord(expression) ? expression : {};
     const count = listAt(expression, 'values').length;
     if (!nodeOperators.includes(String(operator))) {
       report.invalid(`${at}.operator`, operator, 'not a valid selector operator');

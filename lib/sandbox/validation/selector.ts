@@ -1,7 +1,8 @@
-import { isObject, listAt, objectAt } from '../schema/value.ts';
-import { checkLabels, checkName, field, type Place } from './fields.ts';
-import { qualifiedName } from './names.ts';
-import type { Report } from './report.ts';
+import { isRecord } from '../../base/json.ts';
+import { listAt, objectAt } from '../schema/value.ts';
+import { checkLabels, checkName, field, type Place } from '../checks/fields.ts';
+import { qualifiedName } from '../checks/names.ts';
+import type { Report } from '../checks/report.ts';
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
@@ -16,7 +17,7 @@ export function checkSelector(report: Report, { path, value }: Place): boolean {
 }
 
 function checkExpression(report: Report, expression: unknown, path: string): void {
-  const { operator } = isObject(expression) ? expression : {};
+  const { operator } = isRecord(expression) ? expression : {};
   const hasValues = listAt(expression, 'values').length > 0;
   checkName(report, field(expression, path, 'key'), qualifiedName);
   if (!operators.includes(String(operator))) {

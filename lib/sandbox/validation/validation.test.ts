@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { withDefaults } from '../defaults/defaults.ts';
-import { normalize } from '../write/normalize.ts';
+import { normalize } from '../schema/normalize.ts';
 import { createSchemas } from '../schema/schema.ts';
 import { readDefinitionTable, readKindTable, type Kind } from '../schema/tables.ts';
-import { invalid } from '../status.ts';
+import { invalid } from '../model/status.ts';
 import { validate } from './validation.ts';
 
 /** A create that was sent to the real API server; without message it was accepted. */

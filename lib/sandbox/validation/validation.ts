@@ -1,33 +1,15 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
 import { checkDefinition } from '../definitions/definition.ts';
-import type { Cause } from '../status.ts';
+import type { Cause } from '../model/status.ts';
 import type { Json } from '../schema/value.ts';
 import { checkCronJob, checkJob, checkJobUpdate } from './batch.ts';
 import { checkConfigMap, checkImmutable, checkSecret, checkSecretUpdate } from './config.ts';
 import { checkMetadata } from './metadata.ts';
-import { checkIngress, checkIngressClass, checkNetworkPolicy, checkService, checkServiceUpdate } from './network.ts';
-import {
-  checkAutoscaler,
-  checkClaim,
-  checkDisruptionBudget,
-  checkEndpointSlice,
-  checkEvent,
-  checkLease,
-  checkPriorityClass,
-  checkPriorityClassUpdate,
-  checkStatefulSetUpdate,
-  checkStorageClass,
-  unchanged,
-} from './other.ts';
+import { checkIngress, checkService, checkServiceUpdate } from './network.ts';
+import { checkClaim, checkDisruptionBudget, checkEvent, checkStatefulSetUpdate, unchanged } from './other.ts';
 import { checkPodUpdate } from './pod-update.ts';
-import {
-  checkClusterRole,
-  checkClusterRoleBinding,
-  checkRole,
-  checkRoleBinding,
-  checkRoleRefUnchanged,
-} from './rbac.ts';
-import { createReport, type Report } from './report.ts';
+import { checkRoleRefUnchanged } from './rbac.ts';
+import { createReport, type Report } from '../checks/report.ts';
 import { checkWebhooks } from './webhook.ts';
 import {
   checkDaemonSet,
@@ -58,30 +40,17 @@ const kindRules: Readonly<Record<string, KindRules>> = {
   'batch/Job': { check: checkJob, checkUpdate: checkJobUpdate },
   'batch/CronJob': { check: checkCronJob },
   'networking.k8s.io/Ingress': { check: checkIngress },
-  'networking.k8s.io/IngressClass': { check: checkIngressClass, checkUpdate: unchanged('spec.controller') },
-  'networking.k8s.io/NetworkPolicy': { check: checkNetworkPolicy },
+  'networking.k8s.io/IngressClass': { checkUpdate: unchanged('spec.controller') },
   'policy/PodDisruptionBudget': { check: checkDisruptionBudget },
-  'rbac.authorization.k8s.io/Role': { check: checkRole },
-  'rbac.authorization.k8s.io/ClusterRole': { check: checkClusterRole },
-  'rbac.authorization.k8s.io/RoleBinding': { check: checkRoleBinding, checkUpdate: checkRoleRefUnchanged },
-  'rbac.authorization.k8s.io/ClusterRoleBinding': {
-    check: checkClusterRoleBinding,
-    checkUpdate: checkRoleRefUnchanged,
-  },
+  'rbac.authorization.k8s.io/RoleBinding': { checkUpdate: checkRoleRefUnchanged },
+  'rbac.authorization.k8s.io/ClusterRoleBinding': { checkUpdate: checkRoleRefUnchanged },
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': { check: checkWebhooks },
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': { check: checkWebhooks },
   'apiextensions.k8s.io/CustomResourceDefinition': {
     check: checkDefinition,
     checkUpdate: unchanged('spec.group', 'spec.scope', 'spec.names.plural', 'spec.names.kind'),
   },
-  'autoscaling/HorizontalPodAutoscaler': { check: checkAutoscaler },
-  'coordination.k8s.io/Lease': { check: checkLease },
-  'discovery.k8s.io/EndpointSlice': { check: checkEndpointSlice, checkUpdate: unchanged('addressType') },
-  'scheduling.k8s.io/PriorityClass': { check: checkPriorityClass, checkUpdate: checkPriorityClassUpdate },
-  'storage.k8s.io/StorageClass': {
-    check: checkStorageClass,
-    checkUpdate: unchanged('parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'),
-  },
+  'scheduling.k8s.io/PriorityClass': { checkUpdate: unchanged('value', 'preemptionPolicy') },
 };
 
 export interface Validation {

@@ -1,8 +1,9 @@
 import { matchesLabelSelector } from '../../kube/model/selector.ts';
-import { at, isEqual, isObject, type Json, objectAt } from '../schema/value.ts';
-import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing, type Place } from './fields.ts';
+import { isRecord } from '../../base/json.ts';
+import { at, isEqual, type Json, objectAt } from '../schema/value.ts';
+import { checkCountOrPercent, checkNotNegative, checkOneOf, field, isMissing, type Place } from '../checks/fields.ts';
 import { checkPodSpec, checkPodTemplate } from './pod.ts';
-import type { Report } from './report.ts';
+import type { Report } from '../checks/report.ts';
 import { checkSelector, isEmptySelector } from './selector.ts';
 
 const policyKinds = ['Recreate', 'RollingUpdate'];
@@ -25,7 +26,7 @@ export function checkDeployment(report: Report, object: Json): void {
 }
 
 function checkDeploymentStrategy(report: Report, { path, value }: Place): void {
-  const { type, rollingUpdate } = isObject(value) ? value : {};
+  const { type, rollingUpdate } = isRecord(value) ? value : {};
   if (!policyKinds.includes(String(type))) {
     report.unsupported(path, { Type: type, RollingUpdate: null }, policyKinds);
     return;
@@ -100,7 +101,7 @@ function checkWorkload(report: Report, { path, value }: Place, kind: string): vo
 }
 
 function checkWorkloadSelector(report: Report, selector: Place, kind: string): boolean {
-  if (!isObject(selector.value)) {
+  if (!isRecord(selector.value)) {
     if (kind !== 'daemonset') {
       report.required(selector.path);
     }
@@ -119,8 +120,8 @@ function checkWorkloadSelector(report: Report, selector: Place, kind: string): b
 }
 
 function matches(selector: unknown, labels: unknown): boolean {
-  const given = isObject(labels) ? (labels as Record<string, string>) : {};
-  return isObject(selector) && matchesLabelSelector(selector, given);
+  const given = isRecord(labels) ? (labels as Record<string, string>) : {};
+  return isRecord(selector) && matchesLabelSelector(selector, given);
 }
 
 /** A selector decides which pods belong to a workload, so it never changes. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { KubeObject, Metadata } from '../../kube/model/wire.ts';
-import { type Cluster, timestamp } from '../cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { timestamp } from '../model/clock.ts';
 import { generatedName } from './generate-name.ts';
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../model/kinds.ts';
 import { withAddresses } from './service-address.ts';
-import { alreadyExists, invalid } from '../status.ts';
+import { alreadyExists, invalid } from '../model/status.ts';
 import { beforeCreate, heldUntilEmpty } from './strategy.ts';
 import { withMarks } from './workload-marks.ts';
 import { attributes, mutate, subjectOf, withManagers, type Write } from './write.ts';

@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Cluster } from '../cluster.ts';
-import { inVersion } from '../read/convert.ts';
-import type { Kind } from '../kinds.ts';
+import type { Cluster } from './cluster.ts';
+import { inVersion } from '../model/convert.ts';
+import type { Kind } from '../model/kinds.ts';
 import { assertUpdatable, inheritedMetadata } from './object-meta.ts';
-import { isReleased } from '../discovery/release.ts';
-import { badRequest, conflict, invalid } from '../status.ts';
+import { isReleased } from './release.ts';
+import { badRequest, conflict, invalid } from '../model/status.ts';
 import { withAddresses } from './service-address.ts';
 import type { Stored } from '../store/stored.ts';
 import { beforeUpdate, needsResourceVersion } from './strategy.ts';

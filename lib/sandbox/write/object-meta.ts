@@ -1,6 +1,6 @@
 import type { KubeObject, Metadata } from '../../kube/model/wire.ts';
-import type { Kind } from '../kinds.ts';
-import { type Cause, invalid } from '../status.ts';
+import type { Kind } from '../model/kinds.ts';
+import { type Cause, invalid } from '../model/status.ts';
 
 /** Fields that an update may leave out but never take away. */
 const lasting = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const;

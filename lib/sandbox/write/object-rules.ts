@@ -3,19 +3,16 @@ import { checkCustom } from '../definitions/custom-check.ts';
 import { completeCustom } from '../definitions/custom-complete.ts';
 import { withDefaults } from '../defaults/defaults.ts';
 import { emptySet, type FieldSet } from '../patch/field-set.ts';
-import { type Kind, subresourceOf } from '../kinds.ts';
+import { type Kind, subresourceOf, apiVersionOf } from '../model/kinds.ts';
 import { trackManagers } from '../patch/managed-fields.ts';
-import { normalize } from './normalize.ts';
-import { apiVersionOf } from '../read/render.ts';
+import { normalize } from '../schema/normalize.ts';
 import type { ObjectRules } from './rules.ts';
-import { invalid } from '../status.ts';
-import { readObject } from '../requests/strict-decode.ts';
+import { invalid } from '../model/status.ts';
 import { validate } from '../validation/validation.ts';
 
 /** The rules as schema, defaults, validation and field ownership make them. */
 export function createObjectRules(): ObjectRules {
   return {
-    inspect: readObject,
     complete: ({ schema, isCustom }, object) =>
       isCustom ? completeCustom(object, schema) : withDefaults(normalize(object, schema), schema),
     check(checked) {

@@ -1,11 +1,12 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import { isObject, type Json, listAt, objectAt } from '../schema/value.ts';
+import { isRecord } from '../../base/json.ts';
+import { type Json, listAt, objectAt } from '../schema/value.ts';
 
 const counted = ['cpu', 'memory'] as const;
 
 /** The quality of service class that a pod's requests and limits give it. */
 export function qosClass(pod: KubeObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
-  const containers = [...listAt(pod, 'spec', 'initContainers'), ...listAt(pod, 'spec', 'containers')].filter(isObject);
+  const containers = [...listAt(pod, 'spec', 'initContainers'), ...listAt(pod, 'spec', 'containers')].filter(isRecord);
   if (containers.every((container) => !asksForAnything(container))) {
     return 'BestEffort';
   }

@@ -1,11 +1,11 @@
 import type { KubeObject, Metadata, Status } from '../../kube/model/wire.ts';
-import { type Cluster, timestamp } from '../cluster.ts';
-import type { PropagationPolicy, RemoveOptions } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
-import { hasNamespaceFinalizers } from '../discovery/release.ts';
-import { conflict } from '../status.ts';
+import type { Cluster } from './cluster.ts';
+import { timestamp } from '../model/clock.ts';
+import type { PropagationPolicy, RemoveOptions } from '../model/internal.ts';
+import { type Kind, resourceName } from '../model/kinds.ts';
+import { hasNamespaceFinalizers } from './release.ts';
+import { conflict } from '../model/status.ts';
 import type { Stored } from '../store/stored.ts';
-import { resourceName } from './strategy.ts';
 import { isEqual, objectAt, stringAt } from '../schema/value.ts';
 import { attributes, liveObject, subjectOf, type Write } from './write.ts';
 

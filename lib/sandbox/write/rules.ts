@@ -1,7 +1,6 @@
 import type { KubeObject, ManagedFieldsEntry } from '../../kube/model/wire.ts';
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../model/kinds.ts';
 import type { Json } from '../schema/value.ts';
-import type { FieldValidation } from '../requests/write-options.ts';
 
 export interface Tracking {
   readonly kind: Kind;
@@ -29,22 +28,8 @@ export interface Check {
   readonly subresource?: string;
 }
 
-/** A body as it came, to be looked at for fields that do not belong there. */
-export interface Inspection {
-  readonly kind: Kind;
-  readonly object: Json;
-  /** The JSON that the object was read from, in which a field may stand twice; absent for YAML and patches. */
-  readonly text?: string;
-  /** What a refusal shows as the value when a patch made the object. */
-  readonly patched?: string;
-  readonly fieldValidation: FieldValidation;
-  warn(text: string): void;
-}
-
 /** What the schema of its kind does to an object on the way into the store. */
 export interface ObjectRules {
-  /** Refuses values of the wrong type, and with `Strict` fields that the schema does not know. */
-  inspect(inspection: Inspection): KubeObject;
   /** The object with defaults filled in, and for custom kinds without fields that the schema does not know. */
   complete(kind: Kind, object: KubeObject): KubeObject;
   /** Throws `Invalid` with all that is wrong. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Kind } from '../kinds.ts';
-import { resourceName } from './strategy.ts';
-import { isObject, type Json, listAt, objectAt, stringAt } from '../schema/value.ts';
+import { type Kind, resourceName } from '../model/kinds.ts';
+import { isRecord } from '../../base/json.ts';
+import { type Json, listAt, objectAt, stringAt } from '../schema/value.ts';
 
 const firstNodePort = 30_000;
 const nodePorts = 2768;
@@ -39,10 +39,10 @@ function addressFor(uid: string): string {
 }
 
 function withNodePorts(spec: Json, old: Json, uid: string): readonly unknown[] {
-  const before = listAt(old, 'ports').filter(isObject);
+  const before = listAt(old, 'ports').filter(isRecord);
   const seed = Number.parseInt(uid.slice(4, 8), 16) || 0;
   return listAt(spec, 'ports').map((port, index) => {
-    if (!isObject(port) || port['nodePort'] !== undefined) {
+    if (!isRecord(port) || port['nodePort'] !== undefined) {
       return port;
     }
     const kept = before.find((each) => each['port'] === port['port'])?.['nodePort'];

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Kind } from '../kinds.ts';
+import { type Kind, resourceName } from '../model/kinds.ts';
 import { qosClass } from './qos.ts';
 import { isEqual, type Json, listAt, objectAt } from '../schema/value.ts';
 
@@ -22,6 +22,8 @@ const counted = new Set([
   'validatingwebhookconfigurations.admissionregistration.k8s.io',
   'validatingadmissionpolicies.admissionregistration.k8s.io',
   'mutatingadmissionpolicies.admissionregistration.k8s.io',
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
   'customresourcedefinitions.apiextensions.k8s.io',
   'endpointslices.discovery.k8s.io',
   'priorityclasses.scheduling.k8s.io',
@@ -54,6 +56,8 @@ const conditionalUpdates = new Set([
   'validatingwebhookconfigurations.admissionregistration.k8s.io',
   'validatingadmissionpolicies.admissionregistration.k8s.io',
   'mutatingadmissionpolicies.admissionregistration.k8s.io',
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
 ]);
 
 const emptyStatus: Readonly<Record<string, Json>> = {
@@ -70,11 +74,6 @@ const emptyStatus: Readonly<Record<string, Json>> = {
   'poddisruptionbudgets.policy': { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
   'horizontalpodautoscalers.autoscaling': { desiredReplicas: 0, currentMetrics: null },
 };
-
-/** `deployments.apps`, `pods`: how messages and tables name a kind. */
-export function resourceName({ group, plural }: Pick<Kind, 'group' | 'plural'>): string {
-  return group === '' ? plural : `${plural}.${group}`;
-}
 
 export function mayBeCreatedByUpdate(kind: Kind): boolean {
   return createdByUpdate.has(resourceName(kind));

@@ -1,8 +1,9 @@
+import type { V1Job } from '@kubernetes/client-node';
 import type { DaemonSet } from '../../kube/model/resource.ts';
-import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Job } from '../controllers/kinds.ts';
-import type { Kind } from '../kinds.ts';
-import { resourceName } from './strategy.ts';
+import type { KubeObject, Wire } from '../../kube/model/wire.ts';
+import { type Kind, resourceName } from '../model/kinds.ts';
+
+type Job = Wire<V1Job>;
 
 const templateGeneration = 'deprecated.daemonset.template.generation';
 

@@ -1,9 +1,9 @@
 import type { KubeObject } from '../../kube/model/wire.ts';
-import type { Attributes, Operation } from '../admission/attributes.ts';
-import type { Cluster } from '../cluster.ts';
-import type { Caller } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
-import { notFound, type Subject } from '../status.ts';
+import type { Attributes, Operation } from '../model/attributes.ts';
+import type { Cluster } from './cluster.ts';
+import type { Caller } from '../model/internal.ts';
+import type { Kind } from '../model/kinds.ts';
+import { notFound, type Subject } from '../model/status.ts';
 import type { Stored } from '../store/stored.ts';
 
 /** One write as it was asked for, over HTTP or by a controller. */

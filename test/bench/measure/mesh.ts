@@ -10,7 +10,7 @@ import {
   type ReplicaSet,
 } from '../../../lib/kube/model/resource.ts';
 import type { KubeObject, OwnerReference } from '../../../lib/kube/model/wire.ts';
-import type { InternalApi } from '../../../lib/sandbox/internal.ts';
+import type { InternalApi } from '../../../lib/sandbox/model/internal.ts';
 import { inParallel } from '../../../lib/base/in-parallel.ts';
 
 export interface MeshSize {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { bundle } from '../../../deploy/bundle.ts';
 import { launch } from '../../../deploy/launch.ts';
 import { memoryOf } from '../../../lib/install/manifests/container.ts';
-import { createCertificates } from '../../../lib/sandbox/requests/certificates.ts';
+import { createCertificates } from '../../../lib/sandbox/http/certificates.ts';
 import hostCensus from '../../functions/host-census/index.ts';
 import { mintAuthority, mintPair, mountPair } from '../../tls/mint.ts';
 import { benchProgram, start, type Program } from './program.ts';

@@ -210,7 +210,7 @@ describe('leaving a real cluster with Knative', () => {
   }
 
   function release({ name }: Definition): Promise<Ended> {
-    return runNode(['lib/cli/kube-reflex.ts', 'release', name, '--kubeconfig', cluster.site.kubeconfig], root);
+    return runNode(['lib/cli/bin/kube-reflex.ts', 'release', name, '--kubeconfig', cluster.site.kubeconfig], root);
   }
 
   it.each(cases.map((each, index) => [each.definition.name, each, index] as const))(

@@ -78,7 +78,7 @@ describe('leaving a real cluster', () => {
   }
 
   function release({ name }: Definition): Promise<Ended> {
-    return runNode(['lib/cli/kube-reflex.ts', 'release', name, '--kubeconfig', cluster.site.kubeconfig], root);
+    return runNode(['lib/cli/bin/kube-reflex.ts', 'release', name, '--kubeconfig', cluster.site.kubeconfig], root);
   }
 
   it('coredns-sync half-way through its set-up gives back Corefile and Deployment, while it still runs', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../../../lib/kube/model/review.ts';
-import { createCertificates } from '../../../lib/sandbox/requests/certificates.ts';
+import { createCertificates } from '../../../lib/sandbox/http/certificates.ts';
 
 export type Answer = Omit<AdmissionResponse, 'uid'>;
 

@@ -19,7 +19,7 @@ it('npm start prints a dig that answers, and a host resolves when its Ingress ap
   stack.defer(() => reserved.release());
   const { base } = reserved;
   const ports = ['--port', String(base + 2), '--tls-port', '0', '--api-port', String(base)];
-  const child = spawn(process.execPath, ['lib/cli/start.ts', ...ports, 'coredns-sync'], {
+  const child = spawn(process.execPath, ['lib/cli/bin/kube-reflex.ts', 'start', ...ports, 'coredns-sync'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true, // leads a group, so that its CoreDNS can be ended with it

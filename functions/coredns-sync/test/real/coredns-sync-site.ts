@@ -27,9 +27,8 @@ export function shippedWith(environment: Environment = {}): Shipped {
   };
 }
 
-/** A control plane with the objects of CoreDNS as kubeadm makes them, and somebody who changes things. */
-export interface CoreDnsSyncSite extends AsyncDisposable {
-  readonly cluster: Cluster;
+/** Somebody who changes things in a cluster, the sandbox or a real one. */
+export interface Changing {
   readonly client: Client;
   readonly apply: (object: AnyManifest) => Promise<Body>;
   readonly read: (path: string) => Promise<Body>;
@@ -42,12 +41,23 @@ export interface CoreDnsSyncSite extends AsyncDisposable {
   readonly rollOut: () => Promise<void>;
 }
 
+/** A control plane with the objects of CoreDNS as kubeadm makes them, and somebody who changes things. */
+export interface CoreDnsSyncSite extends Changing, AsyncDisposable {
+  readonly cluster: Cluster;
+}
+
 export async function openCoreDnsSyncSite(): Promise<CoreDnsSyncSite> {
   await using opened = new AsyncDisposableStack();
   const cluster = opened.use(await startCluster());
   const client = createClient(cluster.access);
   opened.defer(() => client.close());
+  const changing = await settleIn(client);
+  const site = opened.move();
+  return { cluster, ...changing, [Symbol.asyncDispose]: () => site.disposeAsync() };
+}
 
+/** Makes the namespaces that the suites use and the Corefile. */
+export async function settleIn(client: Client): Promise<Changing> {
   function apply(object: AnyManifest): Promise<Body> {
     return applyManifest(client, object);
   }
@@ -66,9 +76,8 @@ export async function openCoreDnsSyncSite(): Promise<CoreDnsSyncSite> {
     await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }
   await apply(theCorefile);
-  const site = opened.move();
   return {
-    ...{ cluster, client, apply, read, rollOut },
+    ...{ client, apply, read, rollOut },
     merge: async (path, body) => {
       const headers = { 'content-type': 'application/merge-patch+json' };
       return expectCode(200, await client.call('PATCH', path, { body, headers }));
@@ -80,7 +89,6 @@ export async function openCoreDnsSyncSite(): Promise<CoreDnsSyncSite> {
     put: async (name, hosts, className = 'nginx') => {
       await apply(manifest('networking.k8s.io/v1', 'Ingress', ingressOf(name, hosts, { className })));
     },
-    [Symbol.asyncDispose]: () => site.disposeAsync(),
   };
 }
 
@@ -103,7 +111,7 @@ export function ingressChanged(name: string): Event {
 export const ticking: Event = { type: 'dev.knative.sources.ping' };
 
 /** Sends an event that must be taken. */
-export async function tell({ url }: RealFunction, event: Event): Promise<void> {
+export async function tell({ url }: Pick<RealFunction, 'url'>, event: Event): Promise<void> {
   const { status, body } = await send(url, binaryEvent(event));
   if (status !== 204) {
     throw new Error(`${event.type} ${event.name ?? ''} was answered ${status}: ${body}`);

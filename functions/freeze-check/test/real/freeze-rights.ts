@@ -23,8 +23,13 @@ const behavior = {
   gitops: { enabled: true, providers: ['argocd', 'flux'], argocd: {}, flux: {} },
 };
 
+/** A cluster where somebody changes things, the sandbox or a real one. */
+export type Changing = Pick<FreezeSite, 'client' | 'freeze' | 'merge' | 'remove'>;
+
+type Half = Pick<RealFunction, 'url'>;
+
 /** One object of each kind that freeze-check asks about or holds. */
-export async function makeObjects({ client }: FreezeSite): Promise<void> {
+export async function makeObjects({ client }: Pick<Changing, 'client'>): Promise<void> {
   const prod = { metadata: { name: 'prod', labels: { env: 'prod' } } };
   const argo = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Application' };
   const resting = { metadata: { name: 'web', namespace: 'prod' }, spec: {} };
@@ -66,7 +71,7 @@ function workload(spec: object): object {
 }
 
 /** A refusal, a scale, a look at each kind of history, a reason, and questions. */
-export async function exerciseWebhook(site: FreezeSite, webhook: RealFunction): Promise<void> {
+export async function exerciseWebhook(site: Changing, webhook: Half): Promise<void> {
   const target = { kinds: ['Deployment', 'StatefulSet', 'DaemonSet'] };
   await site.freeze('rollback', { target, rules: { deny: ['ROLL_OUT', 'SCALE'], allowRollback: true } });
   const containers = [{ name: 'main', image: 'web:2' }];
@@ -94,7 +99,7 @@ export async function exerciseWebhook(site: FreezeSite, webhook: RealFunction): 
 }
 
 /** Questions about an object of each kind, by somebody who has to show who they are. */
-async function ask({ client }: FreezeSite, { url }: RealFunction): Promise<void> {
+async function ask({ client }: Pick<Changing, 'client'>, { url }: Half): Promise<void> {
   const path = '/api/v1/namespaces/prod/serviceaccounts/asker/token';
   const { status } = expectCode(201, await client.call('POST', path, { body: { spec: {} } }));
   const headers = { authorization: `Bearer ${(status as { readonly token: string }).token}` };
@@ -115,21 +120,7 @@ function expectCodes(found: readonly number[], expected: readonly number[]): voi
 /** A freeze that holds an object of each kind and ends, policies that change, and a certificate that does. */
 export async function exerciseEvents(site: FreezeSite, events: RealFunction): Promise<void> {
   const { client, cluster, tick } = site;
-  await applyManifest(client, windowNamed('nightly'));
-  await applyManifest(client, exceptionNamed('fix'));
-  await site.freeze('holiday', { target: { kinds: ['CronJob'] }, behavior });
-  await tick(events);
-  for (const [kind, name] of [
-    ['ChangeFreeze', 'holiday'],
-    ['MaintenanceWindow', 'nightly'],
-    ['FreezeException', 'fix'],
-  ] as const) {
-    await tell({ apiVersion: 'freeze-operator.io/v1alpha1', kind, name });
-  }
-  await tell({ apiVersion: 'v1', kind: 'Namespace', name: 'prod' });
-  await site.remove(`${policies}/changefreezes/holiday`);
-  await tick(events); // nobody asks for the kinds any more: what is held is read by name
-  await ask(site, events);
+  await exercisePolicies(site, events);
   const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
   await client.call('PATCH', secret, { ...merge, body: { data: { 'tls.key': '' } } });
   await tick(events); // a new leaf
@@ -139,6 +130,30 @@ export async function exerciseEvents(site: FreezeSite, events: RealFunction): Pr
     const used = usedBy(freezeCheck, 'events', readAudit(cluster), everything);
     return used.includes(`list endpointslices.discovery.k8s.io in ${namespace}`);
   });
+}
+
+/** The part of it that is about policies. */
+export async function exercisePolicies(site: Changing, events: Half): Promise<void> {
+  const { client } = site;
+  await applyManifest(client, windowNamed('nightly'));
+  await applyManifest(client, exceptionNamed('fix'));
+  await site.freeze('holiday', { target: { kinds: ['CronJob'] }, behavior });
+  await tick();
+  for (const [kind, name] of [
+    ['ChangeFreeze', 'holiday'],
+    ['MaintenanceWindow', 'nightly'],
+    ['FreezeException', 'fix'],
+  ] as const) {
+    await tell({ apiVersion: 'freeze-operator.io/v1alpha1', kind, name });
+  }
+  await tell({ apiVersion: 'v1', kind: 'Namespace', name: 'prod' });
+  await site.remove(`${policies}/changefreezes/holiday`);
+  await tick(); // nobody asks for the kinds any more: what is held is read by name
+  await ask(site, events);
+
+  async function tick() {
+    await send(events.url, binaryEvent({ type: 'dev.knative.sources.ping' }));
+  }
 
   async function tell(about: { readonly apiVersion: string; readonly kind: string; readonly name: string }) {
     await send(events.url, binaryEvent({ type: 'dev.knative.apiserver.ref.update', ...about }));

@@ -110,7 +110,7 @@ export async function openFreezeSite({ parts }: Pick<ClusterOptions, 'parts'> = 
 }
 
 /** A freeze of Deployments in `env=prod` that is on for the life of the suite. */
-function freezeNamed(name: string, spec: object): object {
+export function freezeNamed(name: string, spec: object): object {
   return {
     apiVersion: 'freeze-operator.io/v1alpha1',
     kind: 'ChangeFreeze',

@@ -3,10 +3,7 @@ import type { Target } from './client.ts';
 import { configMap, deployment } from './samples.ts';
 import { useScratch } from './scratch.ts';
 
-const duplicated =
-  '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice"},"data":{"a":"1"},"data":{"a":"2"}}';
-
-/** Unknown and duplicate fields: `fieldValidation` says whether they warn, fail or pass. */
+/** Unknown fields: `fieldValidation` says whether they warn, fail or pass. */
 export function fieldValidationCases(target: () => Target): void {
   describe('field validation', () => {
     const scratch = useScratch(target);
@@ -64,21 +61,6 @@ export function fieldValidationCases(target: () => Target): void {
 
       expect(reply.code).toBe(201);
       expect(reply.warnings).toEqual([]);
-    });
-
-    it('treats a duplicate field likewise, and the last one counts', async () => {
-      const { call, path } = scratch();
-
-      const warned = await call('POST', path('configmaps'), { query: { dryRun }, body: duplicated });
-      const strict = await call('POST', path('configmaps'), {
-        query: { dryRun, fieldValidation: 'Strict' },
-        body: duplicated,
-      });
-
-      expect(warned.warnings).toEqual(['duplicate field "data"']);
-      expect(warned.body.data).toEqual({ a: '2' });
-      expect(strict.code).toBe(400);
-      expect(strict.body.message).toContain('strict decoding error: duplicate field "data"');
     });
 
     it('looks at patches too', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Target } from './client.ts';
-import { configMap, deployment } from './samples.ts';
+import { configMap, deployment, pod, podSpec } from './samples.ts';
 import { expectCode, uniqueName, useScratch } from './scratch.ts';
 
 /** Creating, reading and listing, and what is refused. */
 export function objectCases(target: () => Target): void {
   describe('objects', () => {
-    const scratch = useScratch(target);
+    const scratch = useScratch(target, { settled: true });
 
     it('answers a create with 201 and fills in uid, resourceVersion, creationTimestamp and namespace', async () => {
       const { create, namespace } = scratch();
@@ -235,6 +235,28 @@ export function objectCases(target: () => Target): void {
       const list = await call('GET', '/api/v1/configmaps', { query: { labelSelector: `order=${namespace}` } });
 
       expect(list.body.items?.map(({ metadata }) => metadata?.name)).toEqual(['a-order', 'b-order']);
+    });
+
+    it.each([
+      ['1024Mi', '1Gi'],
+      ['1.5Gi', '1536Mi'],
+      ['0.1Ki', '102400m'],
+      ['1000000', '1M'],
+      ['1073741824', '1073741824'],
+      ['100E1', '1e3'],
+      ['1200e0', '1200e0'],
+      ['5e-1', '500e-3'],
+      ['0.1n', '1n'],
+      ['100E', '100E'],
+    ])('stores the quantity %s as %s', async (sent, stored) => {
+      const { call, path } = scratch();
+      const volume = { name: 'scratch', emptyDir: { sizeLimit: sent } };
+      const body = pod('amounts', {}, { ...podSpec(), volumes: [volume] });
+
+      const reply = await call('POST', path('pods'), { query: { dryRun: 'All' }, body });
+
+      const { volumes } = expectCode(201, reply).spec as { volumes: object[] };
+      expect(volumes).toContainEqual({ name: 'scratch', emptyDir: { sizeLimit: stored } });
     });
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Target } from './client.ts';
 import { configMap, deployment } from './samples.ts';
-import { expectCode, useScratch } from './scratch.ts';
+import { expectCode, uniqueName, useScratch } from './scratch.ts';
 
 /** Replacing: resource versions, generations and conflicts. */
 export function replaceCases(target: () => Target): void {
@@ -107,6 +107,28 @@ export function replaceCases(target: () => Target): void {
       async function merge(body: object) {
         return expectCode(200, await patch('merge', path('deployments', 'generations'), body));
       }
+    });
+
+    it('counts the generations of policy bindings, and wants to know which one an update starts from', async () => {
+      const { call } = scratch();
+      const name = uniqueName('binding');
+      const collection = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
+      const binding = {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata: { name },
+        spec: { policyName: `${name}-is-absent`, validationActions: ['Audit'] },
+      };
+      const made = expectCode(201, await call('POST', collection, { body: binding }));
+
+      const blind = await call('PUT', `${collection}/${name}`, { body: binding });
+      const changed = await call('PUT', `${collection}/${name}`, {
+        body: { ...made, spec: { ...binding.spec, validationActions: ['Warn'] } },
+      });
+      expectCode(200, await call('DELETE', `${collection}/${name}`));
+
+      expect(blind.code).toBe(422);
+      expect([made, expectCode(200, changed)].map(({ metadata }) => metadata?.generation)).toEqual([1, 2]);
     });
 
     it('gives a ConfigMap no generation', async () => {

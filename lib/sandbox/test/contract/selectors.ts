@@ -38,20 +38,17 @@ export function selectorCases(target: () => Target): void {
       expect(await names('configmaps', { labelSelector })).toEqual(expected);
     });
 
-    it.each([
-      ['color=red=blue', "found '=', expected: ',' or 'end of string'"],
-      ['a=b c', "found 'c', expected: ',' or 'end of string'"],
-      ['color in red', "unable to parse requirement: found 'red' expected: '('"],
-      ['-bad=1', 'unable to parse requirement: <nil>: Invalid value: "-bad": '],
-    ])('refuses the label selector %s', async (labelSelector, message) => {
-      const { call, path } = scratch();
+    it.each(['color=red=blue', 'a=b c', 'color in red', '-bad=1'])(
+      'refuses the label selector %s',
+      async (labelSelector) => {
+        const { call, path } = scratch();
 
-      const reply = await call('GET', path('configmaps'), { query: { labelSelector } });
+        const reply = await call('GET', path('configmaps'), { query: { labelSelector } });
 
-      expect(reply.code).toBe(400);
-      expect(reply.body).toMatchObject({ reason: 'BadRequest' });
-      expect(reply.body.message).toContain(message);
-    });
+        expect(reply.code).toBe(400);
+        expect(reply.body).toMatchObject({ reason: 'BadRequest' });
+      },
+    );
 
     it.each([
       ['configmaps', 'metadata.name=blue', ['blue']],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { configMaps, ingresses, type Ingress } from '../../../../lib/kube/model/resource.ts';
+import { send } from '../../../support/http.ts';
 import { waitUntil } from '../../../real/parts/wait.ts';
 import { openWorld, ownNamespace, type Replica, type World } from '../../../support/world.ts';
 import hostCensus from '../index.ts';
@@ -92,5 +93,14 @@ describe('host-census', () => {
     await world.client.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', { body: again });
     await waitUntil('the right is back', async () => (await replica.tick()) === 204);
     expect(await replica.read('/status')).toMatchObject({ conditions: [] });
+  });
+
+  it('does not take what the doctor may not look at for a missing right', async () => {
+    const withoutCertificate = await world.start(hostCensus, { environment: { TLS_MODE: 'none' } });
+
+    await send(withoutCertificate.app.url, { method: 'GET', path: '/doctor' });
+
+    expect(withoutCertificate.calls.filter(({ missingRight }) => missingRight !== undefined)).not.toEqual([]);
+    expect(await withoutCertificate.read('/status')).toMatchObject({ conditions: [] });
   });
 });

@@ -1,0 +1,119 @@
+import { pino } from 'pino';
+import { accountAccess, accountsOf, grant } from '../../lib/cli/start/accounts.ts';
+import { startCompanions } from '../../lib/cli/start/companion.ts';
+import type { Found } from '../../lib/cli/functions.ts';
+import { samplesOf } from '../../lib/cli/start/samples.ts';
+import { layGround, registerWebhooks } from '../../lib/cli/start/sandbox-world.ts';
+import type { Environment } from '../../lib/function/config.ts';
+import { standardInstallation } from '../../lib/install/manifests/installation.ts';
+import { plainSubscription } from '../../lib/install/manifests/plain.ts';
+import { kubeconfigAccess } from '../../lib/kube/access.ts';
+import { deployments, groupVersion, type Deployment } from '../../lib/kube/model/resource.ts';
+import type { KubeObject } from '../../lib/kube/model/wire.ts';
+import { createTransport, type Transport } from '../../lib/kube/transport.ts';
+import { serve, type Running } from '../../lib/runtime/main.ts';
+import { createCertificates } from '../../lib/sandbox/http/certificates.ts';
+import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import { startSource } from '../../lib/source/source.ts';
+import { until } from '../../lib/source/testing/until.ts';
+import { binaryEvent, send } from '../support/http.ts';
+
+const { namespace } = standardInstallation;
+
+/** A line of the log. */
+export type Logged = Readonly<Record<string, unknown>>;
+
+/** Functions at work on one cluster as `npm start` has it: each under its own account, woken by the event source. */
+export interface World extends AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly running: Running;
+  readonly logged: readonly Logged[];
+  /** Creates or changes all samples of the functions, one after the other. */
+  readonly playSamples: () => Promise<void>;
+  readonly tickAll: () => Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly found: readonly Found[];
+  readonly settings: Environment;
+  /** What is put around the transport of each function. */
+  readonly around?: (transport: Transport) => Transport;
+}
+
+export async function openWorld({ found, settings, around = (same) => same }: WorldOptions): Promise<World> {
+  await using opened = new AsyncDisposableStack();
+  const logged: Logged[] = [];
+  const log = pino({ level: 'debug' }, { write: (line) => logged.push(JSON.parse(line) as Logged) });
+  const definitions = found.map(({ definition }) => definition);
+  const sandbox = opened.adopt(await startSandbox({ podReadyMs: 0, rbac: true }), (open) => open.close());
+  const certificates = await createCertificates(new Date());
+  const { ca, certificate: cert, key } = certificates;
+  await layGround(sandbox.api, { namespace, definitions });
+  opened.defer(await startCompanions(found, { api: sandbox.api, certificates, log }));
+  await grant(
+    sandbox,
+    definitions.flatMap((definition) => accountsOf({ definition, settings, namespace })),
+  );
+  const access = kubeconfigAccess(JSON.stringify(sandbox.kubeconfig));
+  const running = opened.adopt(
+    await serve({
+      definitions,
+      environment: { ...settings, PORT: '0', TLS_PORT: '0', POD_NAMESPACE: namespace },
+      access,
+      transportOf: (name) => around(createTransport(accountAccess(sandbox, { name, namespace }))),
+      host: '127.0.0.1',
+      tls: { cert, key },
+      log,
+    }),
+    ({ close }) => close(),
+  );
+  await registerWebhooks(sandbox.api, { namespace, definitions, settings, ca, webhooks: running.tlsUrl });
+  const subscriptions = definitions.map((definition) => ({
+    ...plainSubscription(definition, standardInstallation, settings),
+    sink: new URL(`/${definition.name}`, running.url),
+  }));
+  const transport = opened.adopt(createTransport(access), ({ close }) => close());
+  const quiet = pino({ level: 'silent' });
+  opened.adopt(await startSource({ transport, namespace, subscriptions, log: quiet }), ({ close }) => close());
+  const kept = opened.move();
+  return {
+    sandbox,
+    running,
+    logged,
+    playSamples: async () => {
+      for (const object of found.flatMap(({ folder }) => samplesOf(folder))) {
+        await appear(sandbox, object);
+      }
+    },
+    tickAll: async () => {
+      for (const { name } of definitions) {
+        const path = `/${name}`;
+        await send(new URL(path, running.url), { ...binaryEvent({ type: 'dev.knative.sources.ping' }), path });
+      }
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** What is there already becomes as the sample says, once all workloads run. */
+export async function appear({ api }: Sandbox, object: KubeObject): Promise<void> {
+  const { group } = groupVersion(object.apiVersion ?? '');
+  const kind = api.kinds().find((served) => served.group === group && served.kind === object.kind);
+  const { name = '', namespace: place } = object.metadata ?? {};
+  if (kind === undefined) {
+    throw new Error(`the sandbox has no ${object.kind ?? ''}`);
+  }
+  const there = api.get(kind, name, place);
+  if (there !== undefined) {
+    await until(() => (api.list(deployments) as readonly Deployment[]).every(isAvailable), 'all workloads run', 30_000);
+  }
+  await (
+    there === undefined
+      ? api.create(kind, object)
+      : api.update(kind, { ...there, ...object, metadata: { ...there.metadata, ...object.metadata } })
+  ).catch(() => undefined); // a sample may be one that a freeze refuses
+}
+
+function isAvailable({ spec, status }: Deployment): boolean {
+  return status?.availableReplicas === spec?.replicas;
+}
