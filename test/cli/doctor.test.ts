@@ -96,7 +96,7 @@ describe('npm run doctor', () => {
     ]);
 
     expect(code).toBe(2);
-    expect(output).toMatch(/^doctor: read \/nowhere\/kubeconfig: /);
+    expect(output).toMatch(/^doctor: could not read \/nowhere\/kubeconfig: /);
   });
 });
 

@@ -94,9 +94,9 @@ describe('npm start', () => {
 
     expect(seen.at(-1)).toMatchObject({
       function: 'coredns-sync',
-      msg: expect.stringMatching(
-        /^coredns-sync may not (get|list) (services|ingresses).*; grant it in functions\/coredns-sync\/permissions\.ts$/,
-      ),
+      condition: 'RightMissing',
+      messages: [expect.stringMatching(/^could not (get|list) (services|ingresses).*: forbidden$/)],
+      action: expect.stringContaining('permissions.ts'),
     });
   });
 

@@ -43,6 +43,11 @@ describe('a live line', () => {
       { level: 'warn', time: handled.time, msg: 'failed', kind: 'Pod', name: 'b', reason: 'no way', found: { A: 1 } },
       '10:20:30 !              failed Pod b reason="no way" found="A: 1"\n',
     ],
+    [
+      'a condition with what to do',
+      { ...handled, level: 'error', msg: 'condition', condition: 'Wrong', messages: ['a', 'b'], action: 'correct it' },
+      '10:20:30 ✗ host-census  Wrong: a; b → correct it\n',
+    ],
     ['no event that led to nothing', { ...handled, change: 'delete', kind: 'Namespace', name: 'shop', steps: [] }, ''],
     ['no step, which the line of its event names', { ...handled, msg: 'step' }, ''],
     ['no detail', { ...handled, level: 'debug', msg: 'ignored' }, ''],

@@ -27,6 +27,9 @@ interface Handled extends LogRecord {
   readonly ms?: number;
   /** What admission did to an object on its way. */
   readonly did?: string;
+  readonly condition?: string;
+  readonly messages?: readonly string[];
+  readonly action?: string;
 }
 
 const pastTense: Readonly<Record<string, string>> = {
@@ -92,6 +95,9 @@ export function createLive({ details }: { readonly details: boolean }): (json: s
     if (msg === 'handled') {
       return handledEntry(record);
     }
+    if (msg === 'condition') {
+      return conditionEntry(record);
+    }
     if (!details && (level === 'debug' || repeated.has(msg))) {
       return undefined;
     }
@@ -114,6 +120,15 @@ function messageEntry(record: LogRecord, details: boolean): Entry {
   const shown = details ? fields : fields.filter((field) => !hidden.test(field));
   const words = [...wordsOf(message, toneOf(record)), ...shown.flatMap((field) => wordsOf(field, 'faint'))];
   return entryOf(record, words, stack === '' ? [] : stack.split('\n'));
+}
+
+function conditionEntry(record: Handled): Entry {
+  const { condition = '', messages = [], action = '' } = record;
+  const words = [
+    ...wordsOf(`${condition}: ${messages.join('; ')}`, toneOf(record)),
+    ...wordsOf(`→ ${action}`, 'faint'),
+  ];
+  return entryOf(record, words);
 }
 
 function toneOf({ level }: LogRecord): Tone {

@@ -88,7 +88,8 @@ export function plainSubscription(
 ): WrittenSubscription {
   const { name, config } = definition;
   const settings = parseConfig(config, workloadSettings({ config }, environment), name);
-  return { ...subscriptionOf(definition, settings, site), sink: `http://${name}.${site.namespace}.svc` };
+  const sink = `http://${name}.${site.namespace}.svc`;
+  return { name, sink, ...subscriptionOf(definition, settings, site) };
 }
 
 function metadataOf(
