@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { editDistance, nearestWord } from './suggest.ts';
 
-describe('the word that somebody meant', () => {
+describe('the nearest word', () => {
   it.each([
     ['relase', 'release'],
     ['--prot', '--port'],

@@ -1,10 +1,10 @@
-/** ` did you mean …?` for the nearest of the words, or nothing where none is near. */
+/** ` did you mean …?` with the nearest of the words, or an empty text if none is near. */
 export function suggestion(given: string, words: readonly string[]): string {
   const nearest = nearestWord(given, words);
   return nearest === undefined ? '' : `; did you mean ${nearest}?`;
 }
 
-/** The word that somebody most likely meant: at most a third of its letters differ. */
+/** The word that was most likely meant: at most a third of its letters differ. */
 export function nearestWord(given: string, words: readonly string[]): string | undefined {
   const ranked = words
     .map((word) => ({ word, distance: editDistance(given.toLowerCase(), word.toLowerCase()) }))
@@ -13,7 +13,7 @@ export function nearestWord(given: string, words: readonly string[]): string | u
   return ranked[0]?.word;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
 export function editDistance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= from.length; row += 1) {

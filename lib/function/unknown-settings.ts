@@ -42,7 +42,7 @@ function keysOf({ config }: Definition): readonly string[] {
   return Object.keys(config._zod.def.shape);
 }
 
-/** What follows the prefix of the function, unless another function's longer prefix fits as well. */
+/** The part after the function's prefix, unless the longer prefix of another function matches as well. */
 function keyIn(variable: string, { name }: Definition, definitions: readonly Definition[]): string | undefined {
   const prefix = prefixOf(name);
   const isOthers = definitions.some(
@@ -55,7 +55,7 @@ function prefixOf(name: string): string {
   return variablesFor('', name)[0] ?? '';
 }
 
-/** A setting of former days counts without the prefix too, unless somebody else reads the variable. */
+/** A former setting also counts without the prefix, unless something else reads the variable. */
 function formerKey(
   variable: string,
   { formerSettings = {} }: Definition,
@@ -64,7 +64,7 @@ function formerKey(
   return Object.hasOwn(formerSettings, variable) && !readBare.has(variable) ? variable : undefined;
 }
 
-/** Kubernetes tells every pod of the Services in its namespace: `COREDNS_SYNC_SERVICE_HOST`, `COREDNS_SYNC_PORT=tcp://…`. */
+/** Kubernetes adds variables for Services to pods: `COREDNS_SYNC_SERVICE_HOST`, `COREDNS_SYNC_PORT=tcp://…`. */
 function isServiceLink(key: string, value: string): boolean {
   return serviceVariable.test(key) || (/^(\w+_)?PORT$/.test(key) && /^(tcp|udp|sctp):\/\//.test(value));
 }

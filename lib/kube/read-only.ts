@@ -20,7 +20,7 @@ function changesNothing({ method, path }: Request): boolean {
   return method === 'GET' || isRehearsal(searchParams) || (method === 'POST' && question.test(pathname));
 }
 
-/** The server refuses other values than `All`, but that is for the server to know. */
+/** Any value counts: the server refuses values other than `All`. */
 function isRehearsal(query: URLSearchParams): boolean {
   const given = query.getAll('dryRun');
   return given.length > 0 && given.every((value) => value === 'All');

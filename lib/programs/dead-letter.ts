@@ -1,22 +1,22 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** What is worth knowing of an event that nobody could handle. Its data is not: it may hold anything. */
+/** The logged fields of an event that no function could handle. Its data is left out, because it may hold anything. */
 export interface DeadLetter {
   readonly event: string;
   readonly type: string;
   readonly source: string;
   readonly object?: string;
-  /** Who refused it, with which status, and in which words. */
+  /** The receiver that refused it, the status and the text of the answer. */
   readonly sentTo?: string;
   readonly code?: number;
   readonly said?: string;
 }
 
-/** By status alone: what else an event says is up to whoever sent it. */
+/** Labelled by status only, because a sender controls all other attributes. */
 export function countDeadLetters(registry: Registry): Counter<'code'> {
   const letters = new Counter({
     name: 'kube_reflex_dead_letters_total',
-    help: 'Events that nobody could handle, by the status that they were refused with.',
+    help: 'Events that no function could handle, by the status of the refusal.',
     labelNames: ['code'],
     registers: [registry],
   });
@@ -26,13 +26,13 @@ export function countDeadLetters(registry: Registry): Counter<'code'> {
   return letters;
 }
 
-/** These count from 0, or Prometheus would see no increase in the first letter of each. */
+/** These series start at 0; otherwise Prometheus would not see the first increase of each. */
 const usualCodes = ['400', '404', '413', '422', '429', '500', '502', '503', '504', 'none'];
 
-/** Longer answers help nobody to read the log. */
+/** Longer answers are cut in the log. */
 const longestSaid = 300;
 
-/** Reads what the Broker added to the event when it gave up. */
+/** Reads the attributes that the Broker added when it gave up. */
 export function deadLetterOf(event: Readonly<Record<string, unknown>>): DeadLetter {
   const { id, type, source, kind, namespace, name, knativeerrordest, knativeerrorcode, knativeerrordata } = event;
   const object = [kind, namespace, name].filter(isText).join(' ');

@@ -12,10 +12,10 @@ import { ProcessSettings } from '../function/settings.ts';
 import { plainSurface } from '../runtime/surface.ts';
 import { version } from '../base/version.ts';
 
-/** Larger than any event that a function takes. */
+/** Larger than any event that a function accepts. */
 const limit = 4 * 1024 * 1024;
 
-/** Where events end that nobody could handle: `kube-reflex dead-letters`. Each is a line of the log, and counted. */
+/** `kube-reflex dead-letters`: logs and counts events that no function could handle. */
 async function main(environment: Environment): Promise<void> {
   const settings = parseConfig(ProcessSettings, environment);
   const log = createLog({ level: settings.LOG_LEVEL, readable: process.stdout.isTTY });
@@ -24,7 +24,7 @@ async function main(environment: Environment): Promise<void> {
   const bodies = createBodyReader(settings.MAX_INFLIGHT_BYTES);
   let problem: string | undefined;
 
-  function tell(letter: DeadLetter): void {
+  function record(letter: DeadLetter): void {
     log.warn(letter, 'dead letter');
     letters.inc({ code: String(letter.code ?? 'none') });
   }
@@ -32,7 +32,7 @@ async function main(environment: Environment): Promise<void> {
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodies.read(request, response, limit);
     for (const event of eventsIn(request.headers, body)) {
-      tell(deadLetterOf(event));
+      record(deadLetterOf(event));
     }
   }
 
@@ -61,7 +61,7 @@ async function main(environment: Environment): Promise<void> {
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-/** What is no proper event may be here for just that reason: the headers that the Broker added still tell of it. */
+/** A dead letter may be malformed; then the headers that the Broker added still describe it. */
 function eventsIn(headers: IncomingHttpHeaders, body: Buffer): readonly Attributes[] {
   try {
     return decodeEvents(headers, body).map((decode) => decode());

@@ -14,10 +14,10 @@ import { startSource } from '../source/source.ts';
 import { plainSurface } from '../runtime/surface.ts';
 import { version } from '../base/version.ts';
 
-/** The event source as a program of its own, for clusters without Knative: `kube-reflex source`. */
+/** `kube-reflex source`: the event source as a separate program, for clusters without Knative. */
 const SourceSettings = z.object({
   SUBSCRIPTIONS: file({
-    about: 'JSON list of what each function wants to hear of',
+    about: 'JSON file with the subscriptions of the functions',
     example: '/etc/kube-reflex/subscriptions.json',
   }),
 });
@@ -30,7 +30,7 @@ async function main(environment: Environment): Promise<void> {
   const registers = [metrics.registry];
   const sent = new Counter({
     name: 'kube_reflex_source_events_total',
-    help: 'Events by function, type and how they ended: sent, waiting for another try, or refused for good.',
+    help: 'Events by function, type and result: sent, waiting for a retry, or refused for good.',
     labelNames: ['function', 'type', 'result'],
     registers,
   });

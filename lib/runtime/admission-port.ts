@@ -4,17 +4,17 @@ import type { Instance } from './instance.ts';
 import { admissionSurface } from './surface.ts';
 import type { Certificate } from '../tls/serving.ts';
 
-/** The port where the API server asks. */
+/** The TLS port for AdmissionReviews. */
 export interface AdmissionPort {
   readonly url: URL | undefined;
-  /** Why no review should be sent here, if so. */
+  /** Why no review should be sent here; `undefined` if all is well. */
   readonly problem: () => Promise<string | undefined>;
 }
 
 export interface AdmissionPortOptions {
   readonly port: number;
   readonly host: string | undefined;
-  /** A certificate that stays; without it the one admitting function of the process keeps its own. */
+  /** A fixed certificate; without it, the one function that admits maintains its own. */
   readonly given: TlsMaterial | undefined;
   readonly open: (front: FrontOptions) => Promise<Front>;
 }
@@ -40,14 +40,16 @@ export async function openAdmissionPort(
 function keptCertificate(admitting: readonly Instance[]): Certificate | undefined {
   const kept = admitting.flatMap(({ certificate }) => (certificate?.mode === 'none' ? [] : (certificate ?? [])));
   if (kept.length > 1) {
-    throw new ConfigError(['TLS_MODE can be set for one function of a process only: it has one admission port']);
+    throw new ConfigError([
+      'TLS_MODE can be set for only one function of a process, because a process has one admission port',
+    ]);
   }
   return kept[0];
 }
 
-/** A process that is there for nothing else must not seem fit for it. */
+/** A process that only admits is not ready without a certificate. */
 function missing(admitting: readonly Instance[]): string | undefined {
   return admitting.some(({ role }) => role === 'admission')
-    ? 'there is no certificate: TLS_MODE says where it comes from'
+    ? 'there is no certificate; set TLS_MODE to where it comes from'
     : undefined;
 }

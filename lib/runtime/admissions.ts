@@ -7,7 +7,7 @@ import type { InstanceOptions } from './instance.ts';
 import { admissionCounter } from './metrics.ts';
 import { logFailure } from './runner.ts';
 
-/** An answerer for each path where the API server may ask, aliases included; verdicts are counted. */
+/** An answerer for each admission path, including aliases. Counts and logs verdicts. */
 export function admissionPaths<C>(
   { definition, metrics, log, reviews }: InstanceOptions<C>,
   admit: readonly Admission<C>[],

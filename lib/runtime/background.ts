@@ -6,18 +6,20 @@ import { createTimetable } from '../work/later.ts';
 import { repeat } from '../work/loop.ts';
 import { logFailure, type Runner, type RunnerOptions } from './runner.ts';
 
-/** Work that no request waits for: loops, what was put off, and measuring. Failures are counted and logged, never thrown. */
+/**
+ * Work without a waiting request: loops, work for later, and measuring. Failures are counted and logged, never thrown.
+ */
 export interface Background<C> {
   readonly later: (runner: Runner<C>, ...work: Parameters<Later<C>>) => void;
   readonly startLoops: (runner: Runner<C>, stopped: AbortSignal) => void;
   readonly measure: (runner: Runner<C>) => Promise<void>;
-  /** Resolves once no loop runs any more. */
+  /** Resolves when all loops have ended. */
   readonly ended: () => Promise<unknown>;
-  /** Does what was meant for later. */
+  /** Runs the work for later now. */
   readonly drain: () => Promise<void>;
 }
 
-/** Less than a scrape may take. */
+/** Less than the usual timeout of a scrape. */
 const measureMs = 5_000;
 
 export function createBackground<C>(
@@ -38,14 +40,14 @@ export function createBackground<C>(
     logFailure(log, asFailure(error), { work, key });
   }
 
-  /** Loops and late work have a context and a time limit of their own; loops also end with the process. */
+  /** Loops and late work have their own context and time limit; loops also end with the process. */
   function limited(
     runner: Runner<C>,
     work: (context: Context<C>) => Promise<void>,
     ...stopped: AbortSignal[]
   ): Promise<void> {
     const signal = AbortSignal.any([AbortSignal.timeout(limitMs), ...stopped]);
-    return withinTime(work(runner.context(signal)), 2 * limitMs, 'the work ignored its time limit');
+    return withinTime(work(runner.context(signal)), 2 * limitMs, 'the work ignored its abort signal');
   }
 
   return {

@@ -11,12 +11,15 @@ export interface ConditionsOptions {
   readonly log: Logger;
 }
 
-/** More lines help nobody; the count covers the rest. */
+/** The list of messages is cut after these; the count covers all. */
 const mostMessages = 20;
 
 const levels = { error: 'error', warning: 'warn', info: 'info' } as const satisfies Record<Severity, string>;
 
-/** The conditions of one instance: a gauge for each row from the start, a log line whenever one begins, changes or ends. */
+/**
+ * The conditions of one instance. Each row has a gauge from the start; a log line reports when a condition begins,
+ * changes or ends.
+ */
 export function createConditions({ function: name, table, metrics, log }: ConditionsOptions): Conditions {
   const standing = new Map<string, Standing>();
   for (const [type, { severity }] of Object.entries(table)) {

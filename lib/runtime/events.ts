@@ -10,13 +10,13 @@ import { logFailure, type Report, type Runner, type RunnerOptions } from './runn
 
 type Options<C> = Omit<RunnerOptions<C>, 'later'>;
 
-/** What runs handlers, and what lets events that wait share a run. */
+/** Runs handlers, and lets waiting events share a run. */
 interface Work<C> {
   readonly runner: Runner<C>;
   readonly coalescer: Coalescer;
 }
 
-/** Handles one event from arrival to its end: finds the handlers, waits for their runs, counts and logs. */
+/** Handles one event: finds the handlers, waits for their runs, counts and logs. */
 export function createEventPath<C>(
   options: Options<C>,
   work: Work<C>,
@@ -36,7 +36,7 @@ export function createEventPath<C>(
     }
     try {
       if (settings.ROLE === 'admission') {
-        throw new Failure('impossible', 'this process serves admission only: send events to the events role');
+        throw new Failure('impossible', 'this process serves admission only; send events to the events role');
       }
       const runs = react(signal);
       const reports = await withinTime(Promise.all(runs), limitMs, 'the run did not end in time');
@@ -53,7 +53,7 @@ export function createEventPath<C>(
   };
 }
 
-/** The runs that an event leads to. */
+/** The runs that an event causes. */
 function reactions<C>(
   { definition, config, metrics, now, ...site }: Options<C>,
   { runner, coalescer }: Work<C>,
@@ -61,7 +61,7 @@ function reactions<C>(
   const triggers = definition.on?.(config, site) ?? [];
   const lanes = new Map<Handler<C>, number>();
 
-  /** Events of one handler share a run, or, where the watch asks for it, events of one object. */
+  /** Events of one handler share a run or, with `key: 'object'`, the events of one object. */
   function wake(handler: Handler<C>, key: string, reason: Reason): Promise<Report> {
     const lane = lanes.get(handler) ?? lanes.size;
     lanes.set(handler, lane);

@@ -16,14 +16,14 @@ import { createRunner, logFailure, type Runner, type RunnerOptions } from './run
 
 export interface InstanceOptions<C> extends Omit<RunnerOptions<C>, 'later'> {
   readonly bodies: BodyReader;
-  /** Reviews are read apart from events, so that a flood of events delays no admission. */
+  /** Reviews have their own budget, so that a flood of events does not delay admission. */
   readonly reviews: { readonly bodies: BodyReader; readonly maxBytes: number };
   readonly version: string;
   /** Variables that are set for it and that nothing reads. */
   readonly unknown?: readonly UnknownSetting[];
 }
 
-/** One function at work in this process: its events, admissions, routes and loops. */
+/** One function in this process: its events, admissions, routes and loops. */
 export interface Instance {
   readonly name: string;
   /** `POST /` and the function's own routes. */
@@ -31,15 +31,15 @@ export interface Instance {
   /** Admission by path, for the TLS listener. */
   readonly admissions: ReadonlyMap<string, Answerer>;
   readonly role: FunctionSettings['ROLE'];
-  /** Of an instance that admits. */
+  /** Only if the function admits. */
   readonly certificate: Certificate | undefined;
-  /** Why nothing should be sent to it yet, if so. */
+  /** Why it is not ready; `undefined` if it is. */
   readonly problem: () => string | undefined;
-  /** Updates the gauges about the cluster; a failure is counted, never thrown. */
+  /** Updates the gauges about the cluster. Failures are counted, never thrown. */
   readonly measure: () => Promise<void>;
-  /** Begins the loops. */
+  /** Starts the loops. */
   readonly start: () => void;
-  /** Stops the loops, finishes what runs, and does what was meant for later. */
+  /** Stops the loops, finishes active runs, and runs the work for later. */
   readonly drain: () => Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   const background = createBackground(options, coalescer);
   const runner = createRunner({ ...options, later: (...given) => background.later(runner, ...given) });
   const stop = new AbortController();
-  // One context serves all reviews: an admission decides from what it has, and bounds by itself what it must ask.
+  // One context serves all reviews, so its signal has no deadline: an admission limits its own calls.
   const admissionContext = runner.context(stop.signal);
   const admit = settings.ROLE === 'events' ? [] : (definition.admit?.(config, options) ?? []);
   const isIdle = definition.admit !== undefined && admit.length === 0;
@@ -76,7 +76,7 @@ export function createInstance<C>(options: InstanceOptions<C>): Instance {
   };
 }
 
-/** Everything on the plain port that is for this function. */
+/** Answers the requests to this function on the plain port. */
 function answerer<C>(
   options: InstanceOptions<C>,
   runner: Runner<C>,
@@ -104,7 +104,7 @@ function answerer<C>(
   };
 }
 
-/** Series that must exist before anything has happened: an alert cannot see the first increase of a new one. */
+/** Creates series before the first event, because an alert cannot see the first increase of a new series. */
 function beginSeries<C>({ definition, settings, metrics, now }: InstanceOptions<C>): void {
   const { name } = definition;
   for (const trigger of ['tick', 'change', 'hint']) {

@@ -16,40 +16,48 @@ import { plainSurface } from './surface.ts';
 import { version } from '../base/version.ts';
 
 export interface ServeOptions {
-  /** One function is served at `/`; several at `/<function>` each. */
+  /** A single function is served at `/`, several at `/<function>` each. */
   readonly definitions: readonly Definition[];
   readonly environment: Environment;
-  /** Absent: a KUBECONFIG in the environment, otherwise the pod's own ServiceAccount. */
+  /** Default: KUBECONFIG in the environment, otherwise the pod's ServiceAccount. */
   readonly access?: Access;
-  /** How each function reaches the cluster, where several in one process are not the same account. Closed with the process. */
+  /** The connections of each function, if functions in one process use different accounts. Closed with the process. */
   readonly transportOf?: (name: string) => Transport;
-  /** Absent: the settings say where the certificate of the admission port comes from. */
+  /** Default: as TLS_MODE says. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined;
-  /** Absent: all interfaces. */
+  /** Default: all interfaces. */
   readonly host?: string | undefined;
   readonly log?: Logger;
-  /** The time that functions go by. Absent: that of the machine. */
+  /** The clock of the functions. Default: that of the machine. */
   readonly now?: () => Date;
-  /** The clock of the machine. Absent: `now`. A test gives it that turns `now` and can't turn the API server's clock. */
+  /** The clock of the machine. Default: `now`. Set by tests that change `now` but not the clock of the API server. */
   readonly machineNow?: () => Date;
   readonly observe?: (call: Call) => void;
 }
 
-/** A process at work. */
+/** A running process. */
 export interface Running {
   readonly url: URL;
   readonly tlsUrl: URL | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** How long the settings want it to go on serving once it is told to end. */
+  /** How long the process keeps serving after SIGTERM, according to its settings. */
   readonly drainMs: number;
-  /** Readiness turns false at once; serving goes on for `graceMs`; then work in flight ends and the ports close. */
+  /** Makes readiness fail at once, serves for `graceMs`, then finishes active work and closes the ports. */
   readonly close: (graceMs?: number) => Promise<void>;
 }
 
-/** Bodies of events that may be in memory at once. */
+/** The bytes of event bodies in memory at once. */
 const bodyBudget = 32 * 1024 * 1024;
 
+/**
+ * Serves functions in this process, until `close`:
+ *
+ * ```ts
+ * const running = await serve({ definitions: [definition], environment: process.env });
+ * await running.close(running.drainMs);
+ * ```
+ */
 export async function serve(options: ServeOptions): Promise<Running> {
   const { settings, log, metrics, transports, instances, closingMs } = prepare(options);
   const { host, tls: given } = options;
@@ -71,7 +79,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     return opened;
   }
 
-  /** Why nothing should be sent here, if so. */
+  /** Why the process is not ready; `undefined` if it is. */
   async function problem(): Promise<string | undefined> {
     const unready = instances.map(({ problem }) => problem()).find((why) => why !== undefined);
     return draining ? 'draining' : (unready ?? (await admission?.problem()));
@@ -101,11 +109,11 @@ interface Prepared {
   readonly metrics: Metrics;
   readonly transports: readonly Transport[];
   readonly instances: readonly Instance[];
-  /** Long enough for every run under way to end. */
+  /** Long enough for every active run to end. */
   readonly closingMs: number;
 }
 
-/** Everything but the ports. Throws one error that names all wrong settings. */
+/** Everything except the ports. Throws one error that lists all wrong settings. */
 function prepare({ definitions, environment, access, now = () => new Date(), ...options }: ServeOptions): Prepared {
   const { settings, configured } = readSettings(definitions, environment);
   const log = options.log ?? processLog(settings, environment);
@@ -139,7 +147,7 @@ function prepare({ definitions, environment, access, now = () => new Date(), ...
   return { settings, log, metrics, transports, instances, closingMs };
 }
 
-/** Whoever gives the process a certificate keeps it, too. */
+/** A certificate that is passed in is not maintained by the function. */
 function withoutCertificate(config: unknown): unknown {
   return { ...(config as object), TLS_MODE: 'none' };
 }
@@ -148,11 +156,11 @@ function processLog({ LOG_LEVEL }: ProcessSettings, environment: Environment): L
   return createLog({ level: LOG_LEVEL, readable: process.stdout.isTTY, revision: environment['K_REVISION'] });
 }
 
-/** The entry point of a function's own process: exit code 1 before listening if a setting is wrong, 0 after a drain. */
+/** The entry point of a function's process. Exit code 1 before listening if a setting is wrong, 0 after a drain. */
 export async function main(definition: Definition): Promise<void> {
   try {
     const running = await serve({ definitions: [definition], environment: process.env });
-    // What matters is in the cluster, not in this process: an error that nobody caught is told, and work goes on.
+    // The process holds nothing that matters, so an uncaught error is logged and the process continues.
     process.on('uncaughtException', (error) => running.log.error({ err: error, failure: 'bug' }, 'uncaught error'));
     process.once('SIGTERM', () => void end(running, running.drainMs));
     process.once('SIGINT', () => void end(running, 0));
@@ -167,7 +175,7 @@ async function end(running: Running, graceMs: number): Promise<void> {
   process.exit(0);
 }
 
-/** The client package is loaded by the first call to the cluster, not by every start. */
+/** Loads the client package at the first call to the cluster instead of at every start. */
 function lazyAccess(kubeconfig: string | undefined): Access {
   let access: Access | undefined;
   return async () => {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FunctionMetrics } from '../function/metrics.ts';
 
-/** What every function counts, in one registry of the process. */
+/** The metrics that every function has, in one registry of the process. */
 export type Metrics = { readonly registry: Registry } & Readonly<
   ReturnType<typeof runMetrics> & ReturnType<typeof admissionMetrics> & ReturnType<typeof apiMetrics>
 >;
@@ -15,16 +15,16 @@ export function createMetrics(version: string): Metrics {
   return { registry, ...runMetrics(registry), ...admissionMetrics(registry), ...apiMetrics(registry) };
 }
 
-/** What wakes a function, and what it does then. */
+/** Metrics of triggers and runs. */
 function runMetrics(registry: Registry) {
   const { counter, gauge, histogram } = makers(registry);
   return {
-    requests: counter(
-      'requests_total',
-      'Requests by what woke the function and how they ended: ok, ignored or a failure kind.',
-      ['function', 'trigger', 'result'],
-    ),
-    requestSeconds: histogram('request_seconds', 'Time to answer a request, waiting for its run included.', [
+    requests: counter('requests_total', 'Requests by trigger and result: ok, ignored or a failure kind.', [
+      'function',
+      'trigger',
+      'result',
+    ]),
+    requestSeconds: histogram('request_seconds', 'Time to answer a request, including the wait for its run.', [
       'function',
       'trigger',
     ]),
@@ -32,24 +32,22 @@ function runMetrics(registry: Registry) {
       'function',
       'result',
     ]),
-    drift: counter('drift_total', 'Ticks that found something to write, which the events before had missed.', [
+    drift: counter('drift_total', 'Ticks that had to write something because an event was missed.', ['function']),
+    steps: counter('steps_total', 'Writes by kind and result.', ['function', 'do', 'result']),
+    skipped: counter('skipped_total', 'What plans skipped for a reason.', ['function']),
+    start: gauge('start_timestamp_seconds', 'Since when the process expects ticks; absent if it expects none.', [
       'function',
     ]),
-    steps: counter('steps_total', 'Writes by kind and how they ended.', ['function', 'do', 'result']),
-    skipped: counter('skipped_total', 'What plans left alone for a reason.', ['function']),
-    start: gauge(
-      'start_timestamp_seconds',
-      'Since when the process waits for ticks; absent where none are meant to arrive.',
-      ['function'],
-    ),
-    lastSuccess: gauge('last_success_timestamp_seconds', 'When a run last ended well.', ['function']),
-    lastTick: gauge('last_tick_timestamp_seconds', 'When a tick last arrived, however it ended.', ['function']),
+    lastSuccess: gauge('last_success_timestamp_seconds', 'When a run last succeeded.', ['function']),
+    lastTick: gauge('last_tick_timestamp_seconds', 'When a tick last arrived, whether or not it succeeded.', [
+      'function',
+    ]),
     backgroundFailures: counter(
       'background_failures_total',
-      'Failures of loops, of work done later and of measuring the cluster.',
+      'Failures of loops, of work for later and of measuring the cluster.',
       ['function', 'work'],
     ),
-    conditions: gauge('condition', '1 while the condition stands; the README of the function says what to do.', [
+    conditions: gauge('condition', '1 while the condition holds; the README of the function says what to do.', [
       'function',
       'type',
       'severity',
@@ -67,13 +65,13 @@ function admissionMetrics(registry: Registry) {
     ]),
     admissionSeconds: histogram(
       'admission_seconds',
-      'Time from a whole review to its verdict.',
+      'Time from a complete review to its verdict.',
       ['function'],
       [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     ),
     refusedReviews: counter(
       'refused_reviews_total',
-      'Admission requests that were no review to be decided, by HTTP status.',
+      'Admission requests that were not valid reviews, by HTTP status.',
       ['function', 'code'],
     ),
   };
@@ -82,7 +80,7 @@ function admissionMetrics(registry: Registry) {
 function apiMetrics(registry: Registry) {
   const { counter } = makers(registry);
   return {
-    calls: counter('api_calls_total', 'Calls to the Kubernetes API; code 0 when there was no answer.', [
+    calls: counter('api_calls_total', 'Calls to the Kubernetes API; code 0 if there was no answer.', [
       'function',
       'verb',
       'resource',
@@ -97,7 +95,7 @@ function apiMetrics(registry: Registry) {
   };
 }
 
-/** Metrics with the common prefix. */
+/** Creates metrics with the common prefix. */
 function makers(registry: Registry) {
   const registers = [registry];
   return {
@@ -110,12 +108,12 @@ function makers(registry: Registry) {
   };
 }
 
-/** The few figures of the process that dashboards ask for, read when scraped: no timers, no observers. */
+/** A few metrics of the process, read when scraped: no timers, no observers. */
 function describeProcess(registry: Registry, version: string): void {
   const registers = [registry];
   new Gauge({
     name: 'kube_reflex_build_info',
-    help: 'Always 1; the labels say what runs.',
+    help: 'Always 1; the labels name the version.',
     labelNames: ['version', 'node'],
     registers,
   }).set({ version, node: process.versions.node }, 1);
@@ -145,7 +143,10 @@ function describeProcess(registry: Registry, version: string): void {
 
 const operations: ReadonlySet<string> = new Set(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
 
-/** Counts and times verdicts. Labels are looked up once each, and a sender can't make up more of them. */
+/**
+ * Counts and times verdicts. Caches each combination of labels; unknown operations share one label, so a sender cannot
+ * create series.
+ */
 export function admissionCounter(
   { admissions, admissionSeconds }: Pick<Metrics, 'admissions' | 'admissionSeconds'>,
   functionName: string,
@@ -162,7 +163,7 @@ export function admissionCounter(
   };
 }
 
-/** Metrics of one function, created at first use. */
+/** The metrics of one function, created at first use. */
 export function functionMetrics(registry: Registry, functionName: string): FunctionMetrics {
   const own = `${prefix}${functionName.replaceAll('-', '_')}_`;
   return { ...metricsNamed(registry, own), inherited: metricsNamed(registry, '') };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The namespace that this process runs in: as told, else the one that Kubernetes mounts into every pod. */
+/** The namespace of this process: POD_NAMESPACE, or else the one that Kubernetes mounts into every pod. */
 export function ownNamespace({ POD_NAMESPACE }: { readonly POD_NAMESPACE?: string | undefined }): string {
   return POD_NAMESPACE ?? mountedNamespace() ?? 'default';
 }

@@ -7,7 +7,7 @@ import type { Answerer } from '../http/front.ts';
 import type { InstanceOptions } from './instance.ts';
 import { logFailure, type Runner } from './runner.ts';
 
-/** The function's own routes, `/doctor`, and `/status` with the conditions that stand. */
+/** The function's own routes, `/doctor`, and `/status` with the current conditions. */
 export function functionRoutes<C>(
   { definition, settings, metrics, log, bodies }: InstanceOptions<C>,
   runner: Runner<C>,
@@ -34,7 +34,7 @@ export function functionRoutes<C>(
 
 const statusPath = '/status';
 
-/** `/status` of every function lists its conditions; a function without one has just that. */
+/** Adds the conditions to the `/status` of a function, or creates the route. */
 function withConditions<C>(routes: readonly Route<C>[], conditions: Conditions): readonly Route<C>[] {
   function extended({ body, ...reply }: Reply): Reply {
     const complete = isRecord(body) && !('conditions' in body) ? { ...body, conditions: conditions.standing() } : body;
@@ -50,7 +50,7 @@ function withConditions<C>(routes: readonly Route<C>[], conditions: Conditions):
     : [...own, { method: 'GET', path: statusPath, handle: () => extended({ body: {} }) }];
 }
 
-/** Express is loaded by the first request that needs it, not by every start. */
+/** Loads express at the first request that needs it instead of at every start. */
 function lazily(load: () => Promise<Answerer>): Answerer {
   let loaded: Promise<Answerer> | undefined;
   return (request, response) => {

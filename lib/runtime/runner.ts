@@ -25,21 +25,21 @@ export interface RunnerOptions<C> {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly now: () => Date;
-  /** The clock of the machine, where `now` is not. */
+  /** The clock of the machine, if `now` is another one. */
   readonly machineNow?: (() => Date) | undefined;
   readonly later: Later<C>;
-  /** Sees each API call, for tests of what an event costs. */
+  /** Called for each API call, for tests of what an event costs. */
   readonly observe?: ((call: Call) => void) | undefined;
 }
 
-/** Runs handlers of one function against the cluster. */
+/** Runs the handlers of one function against the cluster. */
 export interface Runner<C> {
   /**
-   * Runs the handler to its end; a lost optimistic lock starts it over from its reads. A handler that ignores its abort
+   * Runs the handler to its end. After a conflict it starts over from its reads. A handler that ignores its abort
    * signal is abandoned so that its lane is not blocked; write preconditions make late writes safe.
    */
   readonly run: (handler: Handler<C>, wake: Wake) => Promise<Report>;
-  /** A context for one request or loop that lasts until the signal. */
+  /** A context for one request or loop that lasts until the signal aborts. */
   readonly context: (signal: AbortSignal, options?: ContextOptions) => Context<C>;
   readonly conditions: Conditions;
 }
@@ -91,7 +91,7 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
   async function attempt(handler: Handler<C>, wake: Wake, signal: AbortSignal): Promise<Report> {
     const report: Report = { steps: [], calls: 0 };
     await startingOver(
-      () => withinTime(handler(context(signal, { report }), wake), 2 * limitMs, 'the handler ignored its time limit'),
+      () => withinTime(handler(context(signal, { report }), wake), 2 * limitMs, 'the handler ignored its abort signal'),
       { signal },
     );
     return report;
@@ -160,7 +160,10 @@ function countCall(
   bytes.inc({ function: name, verb, resource, direction: 'received' }, receivedBytes);
 }
 
-/** Keeps the condition `RightMissing`: a right counts as missing until a call that needs it is answered otherwise. */
+/**
+ * Maintains the condition `RightMissing`: a right counts as missing until the API server gives another answer to such a
+ * call (5xx excluded).
+ */
 function rightsNote(conditions: Conditions): (call: Call) => void {
   const missing = new Map<string, string>();
   return ({ verb, resource, code, missingRight }) => {
@@ -180,7 +183,7 @@ function describeRight({ verb, resource, namespace }: MissingRight): string {
   return `could not ${verb} ${resource}${namespace === undefined ? '' : ` in namespace ${namespace}`}: forbidden`;
 }
 
-/** `apply ConfigMap kube-system/coredns-custom`, for the line that says what an event caused. */
+/** A step for the log: `apply ConfigMap kube-system/coredns-custom`. */
 function summary(step: Step): string {
   if (step.do === 'event') {
     return `event ${step.reason}`;
@@ -190,7 +193,7 @@ function summary(step: Step): string {
   return `${step.do} ${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}`;
 }
 
-/** Logs a failure at the level it deserves: a bug with its stack, what a retry heals without. */
+/** Logs a failure: a bug as an error with its stack, anything else as a warning. */
 export function logFailure(log: Logger, failure: Failure, fields: Readonly<Record<string, unknown>>): void {
   const { kind, message, cause } = failure;
   if (kind === 'bug') {

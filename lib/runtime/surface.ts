@@ -5,12 +5,12 @@ import type { Instance } from './instance.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface Common {
-  /** Why nothing should be sent here, if so. */
+  /** Why the process is not ready; `undefined` if it is. */
   readonly problem: () => Promise<string | undefined>;
   readonly metrics: Metrics;
 }
 
-/** Everything on the plain port: health and metrics of the process, then events and routes of its functions. */
+/** Answers requests on the plain port: health and metrics of the process, events and routes of its functions. */
 export function plainSurface(instances: readonly Instance[], common: Common): Answerer {
   const answer = routeToInstances(instances, (instance) => instance.answer);
   function measure(): Promise<unknown> {
@@ -23,7 +23,7 @@ export function plainSurface(instances: readonly Instance[], common: Common): An
   };
 }
 
-/** Health and metrics are the same for every function of the process. */
+/** Answers health and metrics, which all functions of the process share. */
 function answerCommon(
   request: IncomingMessage,
   response: ServerResponse,
@@ -51,7 +51,7 @@ function answerCommon(
   }
 }
 
-/** A single function answers at `/`, and at `/<function>` too, so that the same curl works everywhere. */
+/** A single function answers at `/` and also at `/<function>`, so that the same curl works everywhere. */
 function routeToInstances(instances: readonly Instance[], answererOf: (instance: Instance) => Answerer): Answerer {
   return (request, response) => {
     const { url = '/' } = request;
@@ -72,7 +72,7 @@ function routeToInstances(instances: readonly Instance[], answererOf: (instance:
   };
 }
 
-/** Everything on the TLS port: the webhooks of the functions. */
+/** Answers requests on the TLS port: the webhooks of the functions. */
 export function admissionSurface(instances: readonly Instance[]): Answerer {
   const paths = new Map(instances.flatMap((instance) => admissionPaths(instance, instances.length === 1)));
   return (request, response) => {
@@ -88,7 +88,9 @@ export function admissionSurface(instances: readonly Instance[]): Answerer {
   };
 }
 
-/** The API server knows a function's own paths; the name in front tells functions of one process apart. */
+/**
+ * The API server calls a function's own paths. If a process serves several functions, each path starts with the name.
+ */
 function admissionPaths({ name, admissions }: Instance, alone: boolean): [string, Answerer][] {
   return [...admissions].flatMap(([path, answer]): [string, Answerer][] => [
     ...(alone ? [[path, answer] as [string, Answerer]] : []),

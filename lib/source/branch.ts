@@ -9,9 +9,9 @@ import { createSink } from './sink.ts';
 import { keepTicking } from './tick.ts';
 import { interestsOf, type Interest, type SourceWatch } from './view.ts';
 
-/** What one function wants to hear of, and where. */
+/** The watches and the schedule of one function, and where its events go. */
 export interface Subscription {
-  /** The function; its ticks come as from the PingSource `<name>-tick`, which is what the manifests call it. */
+  /** The function. Its ticks carry the name of the PingSource in the manifests: `<name>-tick`. */
   readonly name: string;
   readonly sink: URL;
   readonly watches: readonly SourceWatch[];
@@ -19,7 +19,7 @@ export interface Subscription {
   readonly tick?: string | undefined;
 }
 
-/** A subscription as a file holds it. */
+/** A subscription as stored in a file. */
 export type WrittenSubscription = Omit<Subscription, 'sink'> & { readonly sink: string };
 
 export interface Sent {
@@ -33,7 +33,7 @@ export interface Failed {
   readonly function: string;
   readonly type: string;
   readonly why: string;
-  /** Refused for good; otherwise it is kept and sent again. */
+  /** Refused for good; otherwise it is kept and retried. */
   readonly lost: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Trunk {
   readonly onFailed?: ((failed: Failed) => void) | undefined;
 }
 
-/** What is sent to one function. */
+/** The deliveries to one function. */
 export interface Branch {
   readonly outlets: readonly Outlet[];
   readonly waiting: () => number;
@@ -57,13 +57,13 @@ export interface Branch {
   readonly ended: Promise<unknown>;
 }
 
-/** Takes observations of one view. */
+/** Receives the observations of one view. */
 export interface Outlet {
   readonly view: View;
   readonly accept: (observation: Observation) => void;
 }
 
-/** A subscription whose schedule and watches were read, before anything is started. */
+/** A subscription with its parsed schedule and watches, before anything is started. */
 export interface Wish {
   readonly name: string;
   readonly sink: URL;
@@ -71,7 +71,7 @@ export interface Wish {
   readonly cron?: Cron;
 }
 
-/** Throws when the schedule is wrong. */
+/** Throws if the schedule is wrong. */
 export function wishOf({ name, sink, watches, tick }: Subscription, ownNamespace: string): Wish {
   return {
     name,
@@ -108,14 +108,14 @@ function changeLane({ mode }: Interest, { origin, now, pacing }: Trunk, common: 
     ...common,
     pacing,
     keyOf: ({ key }) => key,
-    // The sink has not heard of an object whose `add` still waits.
+    // If the `add` of an object is still waiting, the sink does not know the object yet.
     merge: (older, newer) =>
       older.change === 'add' && newer.change === 'update' ? { ...newer, change: 'add' } : newer,
     messageOf: (observation) => changeEvent(observation, mode, origin, stamp(now)),
   });
 }
 
-/** Ticks that a slow function has not taken yet are one tick. */
+/** Ticks that wait for a slow function are merged into one. */
 function tickLane(name: string, { origin, now, pacing }: Trunk, common: Common): Lane<'tick'> {
   return createLane<'tick'>({
     ...common,
@@ -141,7 +141,7 @@ function stamp(now: () => Date): Stamp {
   return { id: randomUUID(), time: now() };
 }
 
-/** Counts every event; logs what is lost, and of an outage its beginning and its end. */
+/** Counts every event; logs lost events, and the beginning and the end of an outage. */
 function reportOf(name: string, sink: URL, { log, onSent, onFailed }: Trunk): Report {
   const lines = log.child({ to: name, sink: sink.href });
   return {
@@ -153,9 +153,9 @@ function reportOf(name: string, sink: URL, { log, onSent, onFailed }: Trunk): Re
     },
     kept: ({ headers }, why, isFirst) => {
       const type = headers['ce-type'] ?? '';
-      lines[isFirst ? 'warn' : 'debug']({ type, subject: headers['ce-subject'], why }, 'event kept, sent again later');
+      lines[isFirst ? 'warn' : 'debug']({ type, subject: headers['ce-subject'], why }, 'event kept for a retry');
       onFailed?.({ function: name, type, why, lost: false });
     },
-    recovered: (waiting) => lines.info({ waiting }, 'the sink takes events again'),
+    recovered: (waiting) => lines.info({ waiting }, 'the sink accepts events again'),
   };
 }

@@ -33,7 +33,7 @@ describe('a schedule', () => {
     ['0 0 1 1 *', '2026-03-01T00:00:00Z', '2027-01-01T00:00:00.000Z'],
     ['0 0 31 * *', '2026-03-31T00:00:00Z', '2026-05-31T00:00:00.000Z'],
     ['0 0 29 2 *', '2096-03-01T00:00:00Z', '2104-02-29T00:00:00.000Z'],
-    // Either the day or the weekday, when both are given; both, when one of them is open.
+    // If both day and weekday are limited, either is enough; otherwise both must match.
     ['0 0 13 * 5', '2026-03-06T00:00:00Z', '2026-03-13T00:00:00.000Z'],
     ['0 0 15 * 5', '2026-03-13T00:00:00Z', '2026-03-15T00:00:00.000Z'],
     ['0 0 * * 0', '2026-03-01T00:00:00Z', '2026-03-08T00:00:00.000Z'],
@@ -74,7 +74,7 @@ describe('a schedule', () => {
     ['1,,2 * * * *', '"" is not a valid minute'],
     ['1.5 * * * *', '"1.5" is not a valid minute'],
     ['* * * JANUARY *', '"JANUARY" is not a valid month'],
-    ['0 0 30 2 *', 'no date fits'],
+    ['0 0 30 2 *', 'no date matches'],
   ])('"%s" is refused: %s', (schedule, problem) => {
     expect(() => parseTicks(schedule)).toThrow(problem);
   });

@@ -2,19 +2,19 @@ import { earliestFit, parseCron, type Cron } from '../time/cron.ts';
 
 const minuteMs = 60_000;
 
-/** A leap day comes at the latest after eight years. */
+/** A leap day recurs after eight years at the latest. */
 const horizonMs = 8 * 366 * 24 * 60 * minuteMs;
 
-/** Reads a schedule as PingSource does, in UTC. Throws with what is wrong, also where no date ever fits. */
+/** Reads a schedule as PingSource does, in UTC. Throws if it is wrong or if no date ever matches. */
 export function parseTicks(text: string): Cron {
   const cron = parseCron(text);
   if (earliestFit(cron, 0, horizonMs) === undefined) {
-    throw new Error(`schedule "${text}": no date fits`);
+    throw new Error(`schedule "${text}": no date matches`);
   }
   return cron;
 }
 
-/** The first full minute after `after` that fits. */
+/** The first full minute after `after` that matches. */
 export function nextTime(cron: Cron, after: Date): Date {
   const from = Math.floor(after.getTime() / minuteMs) * minuteMs + minuteMs;
   const found = earliestFit(cron, from, from + horizonMs);

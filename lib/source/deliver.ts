@@ -5,37 +5,37 @@ import type { Pause } from '../base/pause.ts';
 import { createQueue, type QueueOptions } from './queue.ts';
 import type { Reception, Sink } from './sink.ts';
 
-/** How patient a lane is. */
+/** The pauses and limits of a lane. */
 export interface Pacing {
-  /** Waits before the further tries of a new event. */
+  /** Pauses before the retries of a new event. */
   readonly retriesMs: readonly number[];
-  /** Waits between looks at a sink that is down. */
+  /** Pauses between tries while a sink is down. */
   readonly rest: Growth;
-  /** From so many waiting events on, those of one object become one. */
+  /** From this number of waiting events on, the events of one object are merged. */
   readonly crowd: number;
   readonly pause: Pause;
 }
 
 export interface LaneOptions<Item> extends QueueOptions<Item> {
   readonly sink: Sink;
-  /** Called once for each send; its tries repeat the message. */
+  /** Called once per send; retries repeat the message. */
   readonly messageOf: (item: Item) => Message;
   readonly pacing: Pacing;
   readonly report: Report;
-  /** Takes up nothing more; what is being sent may finish. */
+  /** Starts nothing new; an active send may finish. */
   readonly stop: AbortSignal;
-  /** Breaks off what is being sent. */
+  /** Aborts the active send. */
   readonly abort: AbortSignal;
 }
 
-/** What a lane tells its owner. */
+/** What a lane reports to its owner. */
 export interface Report {
   readonly sent: (message: Message, tries: number) => void;
-  /** Refused for good: nobody will send it again. */
+  /** Refused for good; it is not retried. */
   readonly lost: (message: Message, why: string) => void;
-  /** All tries failed. It waits, and is sent again. The first since the sink took something begins an outage. */
+  /** All tries failed. It waits and is sent again. `isFirst` marks the beginning of an outage. */
   readonly kept: (message: Message, why: string, isFirst: boolean) => void;
-  /** The sink answers again after something had to be kept. */
+  /** The sink accepts events again after an outage. */
   readonly recovered: (waiting: number) => void;
 }
 
@@ -47,16 +47,20 @@ export interface Lane<Item> {
 }
 
 /**
- * Sends events to one sink, one at a time and in order, as the adapter of ApiServerSource does: a new event that meets
- * 404, 413, 425, 429, 502, 503, 504 or a broken connection is tried again after each of `retriesMs`, `Retry-After`
- * or not; any other status that is not 2xx loses it at once.
+ * Sends events to one sink, one at a time and in order, as the adapter of ApiServerSource does:
  *
- * Then it does better. The adapter drops an event whose tries are used up; a lane keeps it, and while anything is
- * kept only the newest state of each object waits, so a sink that is down costs no more memory than there are objects.
- * Kept events are tried one by one with growing rests, new ones at once, each a single time; the first
- * that is accepted ends the rest and the others follow. So an outage of any length loses nothing, and one object that a
- * function cannot deal with now does not hold up the others. What waits is lost with the process: a source that starts
- * finds every object anew, except for those that were deleted meanwhile.
+ * | answer to a new event                                     | then                                         |
+ * | --------------------------------------------------------- | -------------------------------------------- |
+ * | 2xx                                                       | delivered                                    |
+ * | 404, 413, 425, 429, 502, 503, 504, or a broken connection | retried after each of `retriesMs`, then kept |
+ * | any other                                                 | lost at once                                 |
+ *
+ * `Retry-After` is ignored, as by the adapter. Unlike the adapter, a lane does not drop an event after its last retry
+ * but keeps it. While anything is kept, only the newest state of each object waits, so the memory is bounded by the
+ * number of objects. Kept events are tried one by one with growing pauses, new ones at once but without retries; the
+ * first that is accepted ends the pauses. So an outage of any length loses nothing, and one object that a function
+ * cannot handle does not block the others. Waiting events are lost with the process; a restarted source finds every
+ * object anew, except those deleted in between.
  */
 export function createLane<Item>(options: LaneOptions<Item>): Lane<Item> {
   const { sink, messageOf, pacing, report, stop, abort } = options;
@@ -127,7 +131,7 @@ export function createLane<Item>(options: LaneOptions<Item>): Lane<Item> {
     return { ...reception, tries };
   }
 
-  /** A new event that fails while others are kept says nothing new about the sink; only haste is held back. */
+  /** A failed new event shows nothing new while others are kept, so only kept ones lengthen the pause. */
   async function fall(isFresh: boolean): Promise<void> {
     if (isFresh && failures > 0) {
       await pacing.pause(pacing.retriesMs[0] ?? 0, stop);

@@ -6,19 +6,19 @@ import type { KubeObject } from '../kube/model/wire.ts';
 export type Change = 'add' | 'update' | 'delete';
 export type Mode = Watch['mode'];
 
-/** One CloudEvent as an HTTP request carries it in binary mode. */
+/** A CloudEvent as an HTTP request in binary mode. */
 export interface Message {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Who sends: the API server that is watched, and the namespace that the source belongs to. */
+/** The sender: the watched API server, and the namespace of the source. */
 export interface Origin {
   readonly server: URL;
   readonly namespace: string;
 }
 
-/** What is new in each send. Retries of one send repeat it. */
+/** What is new in each send. Retries repeat it. */
 export interface Stamp {
   readonly id: string;
   readonly time: Date;
@@ -26,11 +26,11 @@ export interface Stamp {
 
 export interface ChangedObject {
   readonly change: Change;
-  /** Carries its own `apiVersion` and `kind`. */
+  /** With its `apiVersion` and `kind`. */
   readonly object: KubeObject;
 }
 
-/** Our own attributes need no check, and an object, however odd, is to be reported and never an error. */
+/** Our attributes need no check, and an unusual object must still be reported. */
 const strict = false;
 
 /** The event of a change, exactly as ApiServerSource sends it. */
@@ -57,7 +57,7 @@ export function changeEvent(
   return messageOf(new CloudEvent<unknown>(attributes, strict), sender);
 }
 
-/** The event of a schedule, as a PingSource of this name sends it. It carries no data. */
+/** The event of a tick, as a PingSource of this name sends it, without data. */
 export function tickEvent(name: string, namespace: string, { id, time }: Stamp): Message {
   const attributes = {
     id,
@@ -68,7 +68,7 @@ export function tickEvent(name: string, namespace: string, { id, time }: Stamp):
   return messageOf(new CloudEvent<unknown>(attributes, strict), namespace);
 }
 
-/** The object reduced to what names it. */
+/** Reduces an object to its identity. */
 export function bareObject({ apiVersion, kind, metadata: { name, namespace } = {} }: KubeObject): KubeObject {
   return {
     ...(apiVersion === undefined ? {} : { apiVersion }),
@@ -77,12 +77,12 @@ export function bareObject({ apiVersion, kind, metadata: { name, namespace } = {
   };
 }
 
-/** An ObjectReference without uid and resourceVersion: the adapter fills in no more than this. */
+/** An ObjectReference without uid and resourceVersion, as the adapter sends it. */
 function referenceTo({ apiVersion, kind, metadata: { name, namespace } = {} }: KubeObject): object {
   return { kind, ...(namespace === undefined ? {} : { namespace }), name, apiVersion };
 }
 
-/** With its port, which `URL` drops where it is the default: in a cluster the adapter says `https://10.96.0.1:443`. */
+/** Includes the port even if it is the default, which `URL` drops: the adapter sends `https://10.96.0.1:443`. */
 function addressOf({ protocol, hostname, port, pathname }: URL): string {
   const explicitPort = port === '' ? (protocol === 'https:' ? '443' : '80') : port;
   return `${protocol}//${hostname}:${explicitPort}${pathname.replace(/\/$/, '')}`;
@@ -100,7 +100,7 @@ function messageOf(event: CloudEvent<unknown>, sender: string): Message {
   };
 }
 
-/** A header holds printable ASCII only; the CloudEvents HTTP binding percent-encodes the rest as UTF-8. */
+/** Headers hold printable ASCII only; the CloudEvents HTTP binding percent-encodes everything else. */
 function headerValue(text: string): string {
   return text.replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(part.toWellFormed()));
 }

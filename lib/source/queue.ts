@@ -1,25 +1,25 @@
 export interface QueueOptions<Item> {
   readonly keyOf: (item: Item) => string;
-  /** One item in place of two that wait under the same key. */
+  /** Merges two waiting items of the same key. */
   readonly merge: (older: Item, newer: Item) => Item;
 }
 
-/** What waits for one sink. Items of one key leave in the order in which they came. */
+/** The waiting events of one sink. Items of one key leave in the order of arrival. */
 export interface Queue<Item> {
-  /** Adds a new item. When merging, at most one item per key waits from here on. */
+  /** Adds a new item. If `merging`, at most one item per key waits afterwards. */
   readonly push: (item: Item, merging: boolean) => void;
-  /** The oldest item that was never tried. */
+  /** The oldest item that was not tried yet. */
   readonly takeFresh: () => Item | undefined;
-  /** The item whose last try is longest ago. */
+  /** The item whose last try is the longest ago. */
   readonly takeTried: () => Item | undefined;
-  /** Takes an item back that could not be delivered. It goes into a newer one of its key, if one waits. */
+  /** Takes back an item that could not be delivered. If a newer one of its key waits, they are merged. */
   readonly giveBack: (item: Item) => void;
   readonly size: () => number;
 }
 
 export function createQueue<Item>({ keyOf, merge }: QueueOptions<Item>): Queue<Item> {
   const fresh = new Map<number, Item>();
-  /** Where in `fresh` the items of one key stand, oldest first. */
+  /** The positions of each key's items in `fresh`, oldest first. */
   const places = new Map<string, number[]>();
   const tried = new Map<string, Item>();
   let lastPlace = 0;

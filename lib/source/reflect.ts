@@ -11,16 +11,16 @@ import { backoffMs } from '../base/backoff.ts';
 import type { Growth } from '../base/doubling.ts';
 import type { Pause } from '../base/pause.ts';
 
-/** What one watch looks at. */
+/** The objects that one watch covers. */
 export interface View {
   readonly resource: Resource;
-  /** Absent: everywhere. */
+  /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
 }
 
 export interface Observation extends ChangedObject {
-  /** Same for all observations of one object. */
+  /** The same for all observations of one object. */
   readonly key: string;
 }
 
@@ -34,18 +34,21 @@ export interface ReflectOptions {
   readonly backoff: Growth;
 }
 
-/** A watch that lasted so long has worked, even if nothing happened. */
+/** A watch that lasted this long has worked, even without events. */
 const soundMs = 5_000;
 
-/** So many failures in a row, some ten seconds, and the point to resume from is given up: it may be of another history. */
+/**
+ * After this many failures in a row (about ten seconds) the resourceVersion is dropped: the server's history may be
+ * another one.
+ */
 const failuresBeforeRelist = 6;
 
 const changes = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
 
 /**
- * Lists, then watches, until the signal; resolves then and never rejects. Observes everything that it finds at start,
- * and each later change once: it remembers the resourceVersion of every object, so that a list after a gap shows
- * what was missed, deletions included. Of an object that a list no longer shows, only the name is known.
+ * Lists, then watches, until the signal aborts; then it resolves. Never rejects. Observes every object at start, and
+ * each later change once: it records the resourceVersion of every object, so a list after a gap shows what was missed,
+ * including deletions. Of an object missing in such a list, only the name is known.
  */
 export async function reflect(view: View, options: ReflectOptions): Promise<void> {
   const { signal, log, pause, backoff } = options;
@@ -76,11 +79,11 @@ export async function reflect(view: View, options: ReflectOptions): Promise<void
 }
 
 interface Reflector {
-  /** Lists if it must, then watches to the end of one request. */
+  /** Lists if necessary, then watches until the request ends. */
   readonly follow: () => Promise<void>;
-  /** Whether the watch has brought anything since the last call. */
+  /** Whether the watch has received anything since the last call. */
   readonly progressed: () => boolean;
-  /** The next `follow` begins with a list. */
+  /** Makes the next `follow` begin with a list. */
   readonly forgetPosition: () => void;
 }
 
@@ -140,7 +143,7 @@ function createReflector({ resource, namespace, labelSelector }: View, options: 
     }
   }
 
-  /** The items of a list do not say what they are. */
+  /** Items of a list carry neither kind nor apiVersion. */
   function complete(object: KubeObject): KubeObject {
     return { apiVersion: apiVersion(resource), kind: resource.kind, ...object };
   }
@@ -173,7 +176,7 @@ function failureOf(work: Promise<void>): Promise<unknown> {
   );
 }
 
-/** One break is everyday; a second one in a row is not, and one that lasts is to be mentioned every ten minutes. */
+/** The first break is normal and not logged; the second in a row is, and a lasting one is logged every ten minutes. */
 function isWorthALine(failures: number): boolean {
   return failures % 20 === 2;
 }

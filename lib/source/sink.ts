@@ -2,24 +2,24 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Message } from './event.ts';
 
-/** Where events go: one URL, over connections that are kept. */
+/** The receiver of events: one URL, over kept connections. */
 export interface Sink {
   /** Never rejects. */
   readonly post: (message: Message, signal: AbortSignal) => Promise<Reception>;
   readonly close: () => void;
 }
 
-/** What became of an event. `unavailable` is worth another try, `refused` is not. */
+/** The result of a delivery. `unavailable` is retried, `refused` is not. */
 export interface Reception {
   readonly result: 'accepted' | 'refused' | 'unavailable';
-  /** For people: the status and the beginning of the answer, or why there was none. */
+  /** For the log: the status and the beginning of the answer, or why there was none. */
   readonly why: string;
 }
 
-/** What the adapter of ApiServerSource tries again, besides connections that fail. Notably not 408, 409 and 500. */
+/** The statuses that the adapter of ApiServerSource retries; 408, 409 and 500 are not among them. */
 const retried: ReadonlySet<number> = new Set([404, 413, 425, 429, 502, 503, 504]);
 
-/** The platform ends a request after five minutes; so long the adapter waits for an answer. */
+/** As long as the adapter waits for an answer; the platform ends a request after five minutes, too. */
 const silenceMs = 300_000;
 const quotedCharacters = 200;
 
@@ -58,7 +58,7 @@ function receptionOf(status: number, text: string): Reception {
   return { result: retried.has(status) ? 'unavailable' : 'refused', why };
 }
 
-/** Reads to the end, so that the connection can be used again, and keeps the beginning. */
+/** Reads the answer to its end, so that the connection can be reused, and returns its beginning. */
 async function quote(response: http.IncomingMessage): Promise<string> {
   let text = '';
   response.setEncoding('utf8');
@@ -67,7 +67,7 @@ async function quote(response: http.IncomingMessage): Promise<string> {
       text = (text + String(chunk)).slice(0, quotedCharacters);
     }
   } catch {
-    // The status has arrived and decides; an answer that breaks off is only less to show.
+    // The status decides; if the answer breaks off, there is only less to log.
   }
   return text;
 }

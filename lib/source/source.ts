@@ -10,7 +10,7 @@ import { identityOf } from './view.ts';
 export interface SourceOptions {
   readonly transport: Transport;
   readonly subscriptions: readonly Subscription[];
-  /** Where the source runs: the scope `own`, and the sender that events name. */
+  /** The namespace of the source: resolves the scope `own`, and names the sender of events. */
   readonly namespace: string;
   readonly log: Logger;
   readonly now?: () => Date;
@@ -20,14 +20,14 @@ export interface SourceOptions {
 }
 
 export interface SourcePacing extends Pacing {
-  /** Waits before a watch that failed is tried again. */
+  /** Pauses before a failed watch is retried. */
   readonly reconnect: Growth;
-  /** How long an event under way may still take when the source closes. */
+  /** How long an active send may take when the source closes. */
   readonly graceMs: number;
 }
 
 export interface Source {
-  /** How many events are not delivered yet, not counting those under way. */
+  /** The number of waiting events, without active sends. */
   readonly waiting: () => number;
   readonly close: () => Promise<void>;
 }
@@ -42,10 +42,17 @@ const usualPacing: SourcePacing = {
 };
 
 /**
- * Watches what the functions declare and posts CloudEvents as ApiServerSource and PingSource do. Unlike those it also
- * sends what it finds at start and what a list after a gap shows as missed, keeps what a sink cannot take now (see
- * `createLane`), and ticks once at start. Equal watches of several functions share one connection; each function has
- * its own lane per watch, so that a slow one delays no other. Rejects when a schedule is wrong or the cluster unknown.
+ * Watches what the functions declare, and posts CloudEvents as ApiServerSource and PingSource do.
+ *
+ * | situation                          | Knative's sources      | this source                         |
+ * | ---------------------------------- | ---------------------- | ----------------------------------- |
+ * | objects that exist at the start    | not sent               | sent                                |
+ * | changes during a broken watch      | partly lost            | found by the next list, and sent    |
+ * | a sink that does not accept events | lost after the retries | kept and retried (see `createLane`) |
+ * | ticks                              | by the schedule        | at once, then by the schedule       |
+ *
+ * Equal watches of several functions share one connection. Each function has its own lane per watch, so a slow function
+ * does not delay others. Rejects if a schedule is wrong or the cluster cannot be found.
  */
 export async function startSource(options: SourceOptions): Promise<Source> {
   const { transport, subscriptions, namespace, now = () => new Date() } = options;
@@ -84,7 +91,7 @@ export async function startSource(options: SourceOptions): Promise<Source> {
   };
 }
 
-/** Outlets of equal views together: one watch serves them all. */
+/** Groups outlets with equal views, so that one watch serves them all. */
 function shared(outlets: readonly Outlet[]): { readonly view: View; readonly outlets: readonly Outlet[] }[] {
   return [...Map.groupBy(outlets, ({ view }) => identityOf(view)).values()].flatMap((group) =>
     group.slice(0, 1).map(({ view }) => ({ view, outlets: group })),

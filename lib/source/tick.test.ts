@@ -22,7 +22,7 @@ async function ticksOf(schedule: string, count: number): Promise<string[]> {
 }
 
 describe('ticking', () => {
-  it('begins at once and goes on by the schedule', async () => {
+  it('ticks at once and then by the schedule', async () => {
     await expect(ticksOf('*/20 * * * *', 4)).resolves.toEqual([
       '03-01T10:00',
       '03-01T10:20',
@@ -31,11 +31,11 @@ describe('ticking', () => {
     ]);
   });
 
-  it('waits for dates that no timer reaches', async () => {
+  it('waits for dates beyond the longest timer', async () => {
     await expect(ticksOf('30 4 1 5 *', 2)).resolves.toEqual(['03-01T10:00', '05-01T04:30']);
   });
 
-  it('does not make up for ticks that the clock has skipped', async () => {
+  it('does not repeat ticks that the clock skipped', async () => {
     const ending = new AbortController();
     const jumps = [0, 90_000, 3_600_000, 3_600_000 + 60_000];
     let time = 0;

@@ -10,10 +10,10 @@ export interface TickOptions {
   readonly tick: () => void;
 }
 
-/** The clock may be set, or the machine may sleep: look at it so often. */
+/** The clock may be set, or the machine may sleep, so the clock is checked at least this often. */
 const longestLookMs = 60_000;
 
-/** Ticks at once, so that a fresh start converges, then by the schedule until the signal. */
+/** Ticks at once, so that a fresh start converges, then by the schedule until the signal aborts. */
 export async function keepTicking({ cron, now, pause, signal, tick }: TickOptions): Promise<void> {
   let due = now();
   while (!signal.aborted) {

@@ -4,10 +4,10 @@ import { formatSelector, requirements } from '../kube/model/selector.ts';
 import type { Mode } from './event.ts';
 import type { View } from './reflect.ts';
 
-/** What of a function's watch concerns the source. */
+/** The part of a function's watch that the source needs. */
 export type SourceWatch = Pick<Watch, 'resource' | 'mode' | 'scope' | 'selector' | 'names'>;
 
-/** One view that a function wants events of, in one mode. */
+/** A view that a function subscribes to, in one mode. */
 export interface Interest {
   readonly view: View;
   readonly mode: Mode;
@@ -15,7 +15,7 @@ export interface Interest {
   readonly names?: ReadonlySet<string>;
 }
 
-/** The views of a function's watches. Watches that differ only in names become one, so that no object is sent twice. */
+/** The views of a function's watches. Watches that differ only in names are merged, so that no object is sent twice. */
 export function interestsOf(watches: readonly SourceWatch[], ownNamespace: string): readonly Interest[] {
   const interests = new Map<string, Interest>();
   for (const watch of watches) {
@@ -27,7 +27,7 @@ export function interestsOf(watches: readonly SourceWatch[], ownNamespace: strin
   return [...interests.values()];
 }
 
-/** Equal for views that one connection can serve: `apps/v1 deployments in shop where app=web`. */
+/** Equal for views that can share a connection: `apps/v1 deployments in shop where app=web`. */
 export function identityOf({ resource, namespace, labelSelector }: View): string {
   return [
     `${apiVersion(resource)} ${resource.plural}`,

@@ -1,24 +1,24 @@
 import type { X509Certificate } from 'node:crypto';
 import { certificatesIn, fingerprint, sameCertificate, Unfit } from './certificate.ts';
 
-/** When each certificate authority of ours was first published, by fingerprint. */
+/** When each of our certificate authorities was first published, by fingerprint. */
 export type Record = ReadonlyMap<string, Date>;
 
 export interface BundleWish {
   readonly now: Date;
   /** Authorities that must be trusted. */
   readonly wanted: readonly X509Certificate[];
-  /** Whether an authority that is not wanted may go; one that has expired always may. */
+  /** Whether an authority that is not wanted may be removed; expired ones always may. */
   readonly mayRetire: (authority: X509Certificate) => boolean;
   readonly record: Record;
 }
 
-/** More than this many authorities of ours means that somebody rotates faster than old ones retire. */
+/** More authorities of ours than this mean that rotations are faster than retirements. */
 const mostOfOurs = 5;
 
 /**
- * What a webhook should trust, given what it trusts now: nothing that is still needed goes, the newest comes first.
- * `undefined` if that is what it trusts already, in whatever order.
+ * What a webhook should trust, given what it trusts now: everything that is still needed stays, and the newest comes
+ * first. `undefined` if the webhook already trusts exactly that, in any order.
  */
 export function mergedBundle(current: readonly X509Certificate[], wish: BundleWish): X509Certificate[] | undefined {
   const { now, wanted, mayRetire, record } = wish;
@@ -33,7 +33,7 @@ export function mergedBundle(current: readonly X509Certificate[], wish: BundleWi
   return merged.length === current.length && added.length === 0 ? undefined : merged;
 }
 
-/** The oldest of ours beyond the limit, never one that is wanted. */
+/** The oldest of our authorities beyond the limit, but none that is wanted. */
 function surplusOf(all: readonly X509Certificate[], { wanted, record }: BundleWish): readonly X509Certificate[] {
   const ours = all.filter((one) => record.has(fingerprint(one)) || wanted.some((other) => sameCertificate(one, other)));
   return ours
@@ -55,7 +55,7 @@ export function encodeBundle(certificates: readonly X509Certificate[]): string {
   return Buffer.from(certificates.map(String).join('')).toString('base64');
 }
 
-/** What cannot be read is not trusted by anybody. */
+/** Unreadable certificates are left out, because no client trusts them. */
 export function decodeBundle(caBundle: string | undefined): X509Certificate[] {
   try {
     return certificatesIn(Buffer.from(caBundle ?? '', 'base64').toString(), 'caBundle');

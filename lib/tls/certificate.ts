@@ -8,17 +8,17 @@ export interface KeyPair {
   readonly ca: string;
 }
 
-/** A key pair that was found fit to be shown. */
+/** A key pair that passed `examine`. */
 export interface Generation extends KeyPair {
   readonly digest: string;
   readonly leaf: X509Certificate;
   /** The certificates of `ca`. */
   readonly authorities: readonly X509Certificate[];
-  /** The one of them that vouches for the leaf; the leaf itself if it is its own authority. */
+  /** The certificate that vouches for the leaf; the leaf itself if it is self-signed. */
   readonly authority: X509Certificate;
 }
 
-/** Why a key pair must not be shown. */
+/** Why a key pair cannot be used. */
 export class Unfit extends Error {
   constructor(message: string) {
     super(message);
@@ -28,18 +28,18 @@ export class Unfit extends Error {
 
 export interface Wanted {
   readonly now: Date;
-  /** What the API server checks the certificate against: `<service>.<namespace>.svc`. */
+  /** The name that the API server checks: `<service>.<namespace>.svc`. */
   readonly host: string;
 }
 
 const serverAuthentication = '1.3.6.1.5.5.7.3.1';
 
-/** Any change of any of the three counts as a new generation. */
+/** Changes whenever one of the three files changes. */
 export function digestOf({ cert, key, ca }: KeyPair): string {
   return digest([cert, key, ca].join('\0'));
 }
 
-/** The key pair with all that is known of it; throws `Unfit` if a client could not accept it. */
+/** Parses and checks a key pair. Throws `Unfit` if clients would not accept it. */
 export function examine(pair: KeyPair, { now, host }: Wanted): Generation {
   const chain = certificatesIn(pair.cert, 'tls.crt');
   const authorities = certificatesIn(pair.ca, 'ca.crt');
@@ -56,7 +56,7 @@ export function examine(pair: KeyPair, { now, host }: Wanted): Generation {
   if (leaf.checkHost(host) === undefined) {
     throw new Unfit(`the certificate is not for ${host}`);
   }
-  // The type says otherwise, but a certificate may be without.
+  // The type hides that a certificate may have no usages.
   const usages = leaf.keyUsage as string[] | undefined;
   if (usages?.includes(serverAuthentication) === false) {
     throw new Unfit('the certificate is not for servers (extended key usage)');
@@ -68,13 +68,13 @@ export function examine(pair: KeyPair, { now, host }: Wanted): Generation {
   return { ...pair, digest: digestOf(pair), leaf, authorities, authority };
 }
 
-/** All certificates of a PEM text; throws `Unfit` if one can't be read. */
+/** All certificates of a PEM text; throws `Unfit` if one cannot be read. */
 export function certificatesIn(pem: string, what: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch {
-    throw new Unfit(`${what} holds something that is no certificate`);
+    throw new Unfit(`${what} holds something that is not a certificate`);
   }
 }
 
@@ -82,7 +82,7 @@ export function isValidAt({ validFromDate, validToDate }: X509Certificate, now: 
   return validFromDate <= now && now < validToDate;
 }
 
-/** Short enough for an annotation, long enough to tell certificates apart. */
+/** Short enough for an annotation, long enough to be unique. */
 export function fingerprint({ fingerprint256 }: X509Certificate): string {
   return fingerprint256.replaceAll(':', '').toLowerCase().slice(0, 32);
 }

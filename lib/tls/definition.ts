@@ -14,8 +14,17 @@ import { targetsOf, type Target } from './webhooks.ts';
 type Settings<C> = C & TlsConfig;
 
 /**
- * A function that admits has a certificate to keep: this adds the settings, rights, events, tick and loop for that, so
- * that manifests, sources and the runtime know of them and the function itself need not.
+ * Adds to a definition with `admit` what its certificate needs, so that the function itself has no code for it.
+ *
+ * | part          | addition                                                         |
+ * | ------------- | ---------------------------------------------------------------- |
+ * | `config`      | `TLS_MODE`, `TLS_SECRET` and the other settings of `tlsSettings` |
+ * | `permissions` | the webhook configurations, and in mode `self` the Secret        |
+ * | `on`, `tick`  | watches of the webhook configurations; a part of the tick        |
+ * | `loops`       | a poll for new certificates, in the admission role               |
+ * | `keeps`       | the Secret, if the function issues its own certificate           |
+ *
+ * Other definitions are returned as they are.
  */
 export function withCertificate<C>(definition: Definition<C>): Definition<Settings<C>> {
   const { name, admit } = definition;
@@ -60,18 +69,18 @@ export function withCertificate<C>(definition: Definition<C>): Definition<Settin
   };
 }
 
-/** Only one that it issued by itself is its own, and once its workload is gone nobody knows the mode any more. */
+/** Only a certificate that the function issued is its own. After its workload is gone, the mode is unknown. */
 function ownSecret(config: TlsConfig, { namespace }: Site, name: string): Kept[] {
   const mark = phaseAnnotation(name);
   return modeOf(config) === 'self' ? [{ resource: secrets, name: config.TLS_SECRET, namespace, mark }] : [];
 }
 
-/** A schema of zod and one of zod/mini extend alike, which their types don't tell. */
+/** Schemas of zod and of zod/mini can be extended alike, but their types differ. */
 function extended<C>(schema: ConfigSchema<C>, name: string): ConfigSchema<Settings<C>> {
   return z.safeExtend(schema as unknown as z.ZodMiniObject, tlsSettings(name)) as unknown as ConfigSchema<Settings<C>>;
 }
 
-/** A bundle that somebody wiped is repaired when it happens, not at the next tick. */
+/** Repairs a cleared bundle at once instead of at the next tick. */
 function watchesOf<C>(targets: readonly Target[], handle: Handler<C>): Watch<C>[] {
   const kinds = Map.groupBy(targets, ({ resource }) => resource);
   return [...kinds].map(([resource, group]) => ({
@@ -85,7 +94,7 @@ function watchesOf<C>(targets: readonly Target[], handle: Handler<C>): Watch<C>[
 
 const standardSchedule = '*/5 * * * *';
 
-/** Both are done even if one fails; a failure of either is one of the tick. */
+/** Runs both even if one fails; a failure of either fails the tick. */
 function tickWith<C>(tick: Tick<C> | undefined, upkeep: Handler<C>): Tick<C> {
   return {
     schedule: tick?.schedule ?? standardSchedule,

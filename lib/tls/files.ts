@@ -2,12 +2,12 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeyPair } from './certificate.ts';
 
-/** The kubelet may delete the directory that was just resolved; the next try finds its successor. */
+/** The kubelet may delete the directory that was just resolved; a retry finds its successor. */
 const tries = 3;
 
 /**
- * The key pair of a mounted Secret, all three files of one generation; `undefined` while one is missing. The kubelet swaps
- * the link `..data` and deletes the old directory, so it is followed once and not by each read.
+ * Reads the key pair of a mounted Secret, all three files of one generation; `undefined` if one is missing. The kubelet
+ * swaps the link `..data` and deletes the old directory, so the link is resolved once and not by each read.
  */
 export async function readKeyPair(directory: string): Promise<KeyPair | undefined> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {

@@ -7,13 +7,13 @@ import { pairOf } from './self-state.ts';
 import type { TlsConfig, TlsMode } from './settings.ts';
 import type { Configuration, Owner, Target } from './webhooks.ts';
 
-/** All that the certificate of one function depends on. */
+/** Everything that the certificate of one function depends on. */
 export interface Keeper {
   readonly context: Context<TlsConfig>;
   readonly mode: TlsMode;
   readonly owner: Owner;
   readonly targets: readonly Target[];
-  /** What the API server checks the certificate against. */
+  /** The name that the API server checks. */
   readonly host: string;
 }
 
@@ -35,7 +35,7 @@ export function keeperOf(context: Context<TlsConfig>, { name, mode, targets }: K
   };
 }
 
-/** A configuration that exists, and what of it is ours. */
+/** An existing webhook configuration, and which of its entries are ours. */
 export interface Found {
   readonly target: Target;
   readonly configuration: Configuration;
@@ -48,7 +48,7 @@ export async function configurationsOf({ context: { kube }, targets }: Keeper): 
   return found.flatMap(({ target, configuration }) => (configuration === undefined ? [] : [{ target, configuration }]));
 }
 
-/** The key pair that is to be shown; `undefined` while there is none. */
+/** The key pair to use; `undefined` if there is none yet. */
 export async function loadPair(keeper: Keeper): Promise<KeyPair | undefined> {
   if (keeper.mode !== 'self') {
     return readKeyPair(keeper.context.config.CERT_DIR);
@@ -57,7 +57,7 @@ export async function loadPair(keeper: Keeper): Promise<KeyPair | undefined> {
   return secret === undefined ? undefined : pairOf(secret);
 }
 
-/** The Secret of `self` mode, made if there is none. A dry run makes none. */
+/** The Secret of mode `self`; creates it if there is none, except in a dry run. */
 export async function ownSecret(keeper: Keeper): Promise<Secret | undefined> {
   const { kube, now } = keeper.context;
   const place = placeOf(keeper);
@@ -65,7 +65,7 @@ export async function ownSecret(keeper: Keeper): Promise<Secret | undefined> {
   if (existing !== undefined) {
     return existing;
   }
-  // That another replica was faster is a conflict: the next try reads what it made.
+  // If another replica was faster, this is a conflict, and the retry reads its Secret.
   const [made] = await kube.run({ steps: [await firstSecret(place, now())] });
   return made?.object;
 }

@@ -1,4 +1,4 @@
-/** What the Secret of `self` mode carries, and no other Secret does. */
+/** Only the Secret of mode `self` carries this annotation. */
 export function phaseAnnotation(name: string): string {
   return `${name}.kube-reflex.dev/tls-phase`;
 }

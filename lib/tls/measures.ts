@@ -1,6 +1,6 @@
 import type { Counter, FunctionMetrics, Gauge } from '../function/metrics.ts';
 
-/** What can be seen of the certificate from outside. */
+/** The metrics of a certificate. */
 export interface Measures {
   readonly reloads: Counter<'result'>;
   readonly leafExpiry: Gauge<never>;
@@ -12,11 +12,11 @@ export interface Measures {
 
 export function measuresOf(metrics: FunctionMetrics): Measures {
   return {
-    reloads: metrics.counter('tls_reload_total', 'Certificates found, by whether they could be shown.', ['result']),
-    leafExpiry: metrics.gauge('tls_leaf_expiry_timestamp_seconds', 'When the certificate that is shown expires.'),
-    authorityExpiry: metrics.gauge('tls_ca_expiry_timestamp_seconds', 'When the authority behind it expires.'),
-    phase: metrics.gauge('tls_phase', '1 for the phase of the rotation of a certificate of our own.', ['phase']),
-    inSync: metrics.gauge('cabundle_in_sync', '1 if the webhook configuration trusts what is shown.', [
+    reloads: metrics.counter('tls_reload_total', 'Certificates found, by whether they could be used.', ['result']),
+    leafExpiry: metrics.gauge('tls_leaf_expiry_timestamp_seconds', 'When the certificate in use expires.'),
+    authorityExpiry: metrics.gauge('tls_ca_expiry_timestamp_seconds', 'When its certificate authority expires.'),
+    phase: metrics.gauge('tls_phase', '1 for the current phase of the rotation in mode self.', ['phase']),
+    inSync: metrics.gauge('cabundle_in_sync', '1 if the webhook configuration trusts the certificate in use.', [
       'configuration',
     ]),
     patches: metrics.counter('cabundle_patch_total', 'Writes of caBundle.', ['result']),

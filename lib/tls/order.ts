@@ -1,24 +1,24 @@
 import type { X509Certificate } from 'node:crypto';
 import { isValidAt, sameCertificate, type Generation } from './certificate.ts';
 
-/** Whom one webhook entry trusts, and since when it trusts the authority that is to come. */
+/** What one webhook entry trusts, and since when it trusts the new authority. */
 export interface View {
   readonly trusted: readonly X509Certificate[];
-  /** Absent: longer than anybody has noted. */
+  /** Absent: not recorded, so long ago. */
   readonly since?: Date | undefined;
 }
 
 export interface Situation {
-  /** What is shown now. */
+  /** The certificate in use. */
   readonly current: Generation | undefined;
   readonly candidate: Generation;
-  /** `undefined` if nobody could be asked. */
+  /** `undefined` if the API server could not be asked. */
   readonly views: readonly View[] | undefined;
   readonly now: Date;
   readonly propagationMs: number;
 }
 
-/** Bundle before leaf: whether every API server trusts the new certificate by now, or has nothing better to trust. */
+/** Bundle before leaf: whether every API server trusts the new certificate by now, or there is no reason to wait. */
 export function mayShow({ current, candidate, views, now, propagationMs }: Situation): boolean {
   if (current !== undefined && !isValidAt(current.leaf, now)) {
     return true;
@@ -27,7 +27,7 @@ export function mayShow({ current, candidate, views, now, propagationMs }: Situa
     return true;
   }
   if (views === undefined) {
-    // Without a certificate nobody is served at all.
+    // Without a certificate no review is answered anyway.
     return current === undefined;
   }
   return views.every(
@@ -37,7 +37,7 @@ export function mayShow({ current, candidate, views, now, propagationMs }: Situa
   );
 }
 
-/** Whether waiting helps anybody: somebody may be served by the certificate that is shown now, here or by a neighbour. */
+/** Whether it makes sense to wait: the current certificate, here or on another replica, may still be trusted. */
 function isServedByOthers(
   trusted: readonly X509Certificate[],
   current: Generation | undefined,

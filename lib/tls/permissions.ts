@@ -2,7 +2,7 @@ import type { Permission } from '../function/permissions.ts';
 import type { TlsMode } from './settings.ts';
 import type { Target } from './webhooks.ts';
 
-/** What it takes to keep the certificate: the named configurations, and in `self` mode the one Secret. */
+/** The rights to maintain the certificate: the named webhook configurations, and in mode `self` the Secret. */
 export function certificatePermissions(
   mode: TlsMode,
   { secret, targets }: { readonly secret: string; readonly targets: readonly Target[] },
@@ -24,7 +24,7 @@ export function certificatePermissions(
   ];
 }
 
-/** An old authority retires when every replica has been seen without it. */
+/** An old authority retires only when no replica uses it any more, so replicas are probed. */
 const probing: Permission = {
   groups: ['discovery.k8s.io'],
   resources: ['endpointslices'],
@@ -33,7 +33,7 @@ const probing: Permission = {
   role: 'events',
 };
 
-/** Both roles may have to make the Secret at the very first start; only the events role changes it. */
+/** Either role may have to create the Secret at the first start; only the events role changes it. */
 function secretPermissions(secret: string): Permission[] {
   const named = { groups: [''], resources: ['secrets'], names: [secret], scope: 'own' } as const;
   return [

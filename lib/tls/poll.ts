@@ -6,7 +6,7 @@ import { mayShow, type View } from './order.ts';
 import { publish, viewsOf } from './publish.ts';
 import { servingKey, type Serving } from './serving.ts';
 
-/** Looks for a new certificate once, and shows it as soon as every API server trusts it. */
+/** Checks once for a new certificate, and uses it as soon as every API server trusts it. */
 export async function pollCertificate(keeper: Keeper): Promise<void> {
   const { context, host } = keeper;
   const serving = context.memory(servingKey);
@@ -47,7 +47,7 @@ function examined(
   }
 }
 
-/** What was shown before stays; the same trouble is told once. */
+/** Keeps the current certificate; logs each problem once. */
 function refuse(
   { context: { metrics, log } }: Keeper,
   serving: Serving,
@@ -61,11 +61,11 @@ function refuse(
   log.error({ why, stillShown: serving.generation?.leaf.validTo }, 'certificate refused');
 }
 
-/** Publishes the authorities of a certificate that is to come; `undefined` if the API server could not be asked. */
+/** Publishes the authorities of a new certificate; `undefined` if the API server cannot be reached. */
 async function introduce(keeper: Keeper, candidate: Generation): Promise<View[] | undefined> {
   try {
     const found = await configurationsOf(keeper);
-    // cert-manager's own injector writes the bundle; two writers would undo each other.
+    // cert-manager's injector writes the bundle; a second writer would fight with it.
     const published =
       keeper.mode === 'cert-manager'
         ? found
@@ -73,7 +73,7 @@ async function introduce(keeper: Keeper, candidate: Generation): Promise<View[] 
     return viewsOf(keeper, published, candidate.authority);
   } catch (error) {
     const { kind, message } = asFailure(error);
-    keeper.context.log.warn({ failure: kind, reason: message }, 'the authority could not be published yet');
+    keeper.context.log.warn({ failure: kind, reason: message }, 'could not publish the authority; will retry');
     return undefined;
   }
 }

@@ -10,13 +10,13 @@ export interface Address {
 export interface Expected {
   /** The name that the certificate must carry. */
   readonly serverName: string;
-  /** PEM; the certificate must lead to one of these. */
+  /** PEM certificates, one of which must vouch for the replica's. */
   readonly ca: string;
 }
 
 const patienceMs = 3_000;
 
-/** Whether a TLS client that trusts only `ca` gets through. */
+/** Whether a TLS client that trusts only `ca` can connect. */
 export function answersFor({ host, port }: Address, { serverName, ca }: Expected): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, servername: serverName, ca, minVersion: 'TLSv1.3', timeout: patienceMs });
@@ -30,7 +30,7 @@ export function answersFor({ host, port }: Address, { serverName, ca }: Expected
   });
 }
 
-/** Every replica that the Service sends requests to. */
+/** Every replica behind the Service. */
 export async function replicasOf(
   kube: Kube,
   { service, namespace }: { readonly service: string; readonly namespace: string },

@@ -11,7 +11,7 @@ export interface Wish {
   readonly mayRetire: (authority: X509Certificate) => boolean;
 }
 
-/** Makes our entries trust whom they should. Returns the configurations as they are then. */
+/** Writes the bundles of our entries. Returns the configurations after the write. */
 export async function publish(keeper: Keeper, found: readonly Found[], wish: Wish): Promise<Found[]> {
   const { context, owner } = keeper;
   const { patches } = measuresOf(context.metrics);
@@ -34,7 +34,7 @@ export async function publish(keeper: Keeper, found: readonly Found[], wish: Wis
   return published;
 }
 
-/** Whom each entry of ours trusts, and since when it trusts this authority. */
+/** What each of our entries trusts, and since when it trusts this authority. */
 export function viewsOf({ owner }: Keeper, found: readonly Found[], authority: X509Certificate): View[] {
   return found.flatMap(({ target, configuration }) => {
     const since = recordOf(configuration, owner).get(fingerprint(authority));

@@ -1,19 +1,30 @@
 import type { X509Certificate } from 'node:crypto';
 import type { SelfState } from './self-state.ts';
 
-/** The next thing to do with the Secret of `self` mode; at most one for each pass. */
+/**
+ * The next step of the Secret of mode `self`; at most one per pass.
+ *
+ * | move         | phase before                                  | phase after  |
+ * | ------------ | --------------------------------------------- | ------------ |
+ * | `recreate`   | any                                           | `stable`     |
+ * | `renew-leaf` | any                                           | the same     |
+ * | `prepublish` | `stable`, or `prepublish` without a successor | `prepublish` |
+ * | `switch`     | `prepublish`                                  | `switch`     |
+ * | `retire`     | `switch`                                      | `retire`     |
+ * | `settle`     | `retire`                                      | `stable`     |
+ */
 export type Move = 'recreate' | 'renew-leaf' | 'prepublish' | 'switch' | 'retire' | 'settle';
 
-/** What a move depends on beside the Secret itself. */
+/** What a move depends on besides the Secret. */
 export interface Facts {
   readonly now: Date;
   readonly propagationMs: number;
   readonly retireMs: number;
   /** Since when every webhook trusts this authority; `undefined` if one does not yet. */
   readonly trustedSince: (authority: X509Certificate) => Date | undefined;
-  /** Whether every replica shows a certificate of this authority. Asked last, since it means calling them. */
+  /** Whether every replica uses a certificate of this authority. Asked last, because it connects to all of them. */
   readonly shownEverywhere: (authority: X509Certificate) => Promise<boolean>;
-  /** Whether some webhook trusts an authority other than those of the bundle. */
+  /** Whether a webhook trusts an authority outside the bundle. */
   readonly othersTrusted: boolean;
 }
 
@@ -37,7 +48,7 @@ export async function nextMove(state: SelfState, facts: Facts): Promise<Move | u
   }
 }
 
-/** At two thirds of a life there is time for a renewal to fail for a while. */
+/** Renewal at two thirds of the lifetime leaves time for failures. */
 export function isDue({ validFromDate, validToDate }: X509Certificate, now: Date): boolean {
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
   return now.getTime() >= from + ((to - from) * 2) / 3;

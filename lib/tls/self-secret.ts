@@ -7,7 +7,7 @@ import { phaseAnnotation, sinceAnnotation } from './marks.ts';
 import type { Move } from './self-move.ts';
 import type { Phase, SelfState, Signer } from './self-state.ts';
 
-/** Where the Secret is and for whom its certificates are. */
+/** The Secret, and what its certificates are for. */
 export interface Place {
   /** The function. */
   readonly name: string;
@@ -21,7 +21,7 @@ const dayMs = 24 * hourMs;
 const authorityDays = 365;
 const leafDays = 90;
 
-/** A Secret for the very first start. Who comes second finds that of the first. */
+/** The Secret for the first start. If two replicas start at once, the second one uses the Secret of the first. */
 export async function firstSecret(place: Place, now: Date): Promise<CreateStep> {
   const { name, namespace, secret } = place;
   const object: Secret = {
@@ -34,10 +34,10 @@ export async function firstSecret(place: Place, now: Date): Promise<CreateStep> 
     type: 'kubernetes.io/tls',
     data: encoded(await freshFiles(place, now)),
   };
-  return { do: 'create', resource: secrets, object, why: 'begin with a certificate of our own' };
+  return { do: 'create', resource: secrets, object, why: 'create the first certificate' };
 }
 
-/** The one write that makes the move, only if the Secret is still as it was read. */
+/** The step that makes the move; it fails if the Secret changed since it was read. */
 export async function moveStep(
   secret: Secret,
   state: SelfState,
@@ -74,11 +74,11 @@ export async function moveStep(
 }
 
 const whys: Readonly<Record<Move, string>> = {
-  recreate: 'the certificates in it are of no use',
-  'renew-leaf': 'the certificate is at two thirds of its life, or not for this webhook',
-  prepublish: 'the authority is at two thirds of its life: publish its successor first',
+  recreate: 'its certificates are not usable',
+  'renew-leaf': 'the certificate is at two thirds of its lifetime, or not for this webhook',
+  prepublish: 'the authority is at two thirds of its lifetime: publish its successor first',
   switch: 'every webhook trusts the new authority: sign with it',
-  retire: 'every replica shows a certificate of the new authority: stop trusting the old one',
+  retire: 'every replica uses a certificate of the new authority: stop trusting the old one',
   settle: 'the rotation is over',
 };
 
@@ -86,7 +86,7 @@ const whys: Readonly<Record<Move, string>> = {
 type Files = Readonly<Record<string, string | undefined>>;
 
 interface Outcome {
-  /** Absent: as before. */
+  /** Absent: unchanged. */
   readonly phase?: Phase;
   readonly files: Files;
 }
@@ -124,14 +124,14 @@ async function outcomeOf(move: Move, state: SelfState, { place, now }: When): Pr
 
 const noNext: Files = { 'next-ca.crt': undefined, 'next-ca.key': undefined };
 
-/** A successor that was prepared in vain leaves the bundle with its replacement. */
+/** A prepared successor that was never used leaves the bundle when it is replaced. */
 function withoutNext({ pair, generation }: SelfState): string {
   return generation === undefined ? pair.ca : String(generation.authority);
 }
 
 function required(signer: Signer | undefined): Signer {
   if (signer === undefined) {
-    throw new Error('sign a certificate: there is no authority for it');
+    throw new Error('could not sign a certificate: there is no authority');
   }
   return signer;
 }
@@ -143,14 +143,14 @@ async function freshFiles(place: Place, now: Date): Promise<Record<string, strin
   return { 'tls.crt': leaf.certificate, 'tls.key': leaf.key, 'ca.crt': authority.certificate, 'ca.key': authority.key };
 }
 
-/** A certificate never outlives its authority. */
+/** A certificate must not outlive its authority. */
 async function leafFiles({ certificate, key }: Signer, { place, now }: When): Promise<Files> {
   const notAfter = new Date(Math.min(now.getTime() + leafDays * dayMs, certificate.validToDate.getTime()));
   const leaf = await newLeaf({ certificate: String(certificate), key }, place, { now, notAfter });
   return { 'tls.crt': leaf.certificate, 'tls.key': leaf.key };
 }
 
-/** One hour back: a certificate that was just made is valid where clocks are late. */
+/** Valid from one hour ago, so that machines with a slow clock accept it. */
 function newAuthority({ name }: Place, now: Date): Promise<Issued> {
   const generation = `${now.toISOString().slice(0, 10)}-${randomBytes(4).toString('hex')}`;
   return issueAuthority(`${name}-${generation}`.slice(-64), {

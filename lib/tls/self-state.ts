@@ -3,19 +3,19 @@ import type { Secret } from '../kube/model/resource.ts';
 import { certificatesIn, examine, isValidAt, Unfit, type Generation, type KeyPair } from './certificate.ts';
 import { phaseAnnotation, sinceAnnotation } from './marks.ts';
 
-/** Where a rotation of the certificate authority stands. Kept on the Secret, so that any replica can go on with it. */
+/** The phases of a rotation. The phase is stored on the Secret, so that any replica can continue. */
 export const phases = ['stable', 'prepublish', 'switch', 'retire'] as const;
 export type Phase = (typeof phases)[number];
 
-/** What the Secret of `self` mode holds. */
+/** The content of the Secret of mode `self`. */
 export interface SelfState {
   readonly phase: Phase;
   readonly since: Date;
   readonly pair: KeyPair;
-  /** The certificates of `ca.crt`; none if it can't be read. */
+  /** The certificates of `ca.crt`; empty if it cannot be read. */
   readonly bundle: readonly X509Certificate[];
   readonly generation: Generation | undefined;
-  /** The authority that can sign; absent if its key is lost or it has expired. */
+  /** The authority that can sign; absent if its key is missing or it has expired. */
   readonly signer: Signer | undefined;
   /** The authority that will sign after the switch. */
   readonly next: Signer | undefined;
@@ -29,7 +29,7 @@ export interface Signer {
 export interface Reading {
   readonly now: Date;
   readonly host: string;
-  /** The function, which prefixes the annotations. */
+  /** The function; prefixes the annotations. */
   readonly name: string;
 }
 
@@ -56,7 +56,7 @@ function textOf({ data }: Secret, key: string): string {
   return Buffer.from(data?.[key] ?? '', 'base64').toString();
 }
 
-/** The certificate of the bundle that the key belongs to. */
+/** The certificate of the bundle that matches the key. */
 function signerOf(bundle: string, key: string, now: Date): Signer | undefined {
   return unlessUnfit(() => {
     const certificate = certificatesIn(bundle, 'ca.crt').find((one) => isValidAt(one, now) && belongs(one, key));

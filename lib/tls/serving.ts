@@ -5,12 +5,12 @@ import { modeOf } from './mode.ts';
 import { answersFor } from './probe.ts';
 import type { TlsConfig, TlsMode } from './settings.ts';
 
-/** What the listener of an instance shows. The listener and the poll that keeps its certificate meet here. */
+/** The certificate that the listener of an instance uses. Shared between the listener and the poll. */
 export interface Serving {
   generation: Generation | undefined;
-  /** The digest of a key pair that was refused, so that it is told once. */
+  /** The digest of the last refused key pair, so that each is reported once. */
   refused: string | undefined;
-  /** Hands a key pair to the listener; throws if the listener can't use it. */
+  /** Passes a key pair to the listener; throws if the listener cannot use it. */
   present: (generation: Generation) => void;
 }
 
@@ -21,9 +21,9 @@ export const servingKey = memoryKey((): Serving => {
 /** The certificate of an instance as its listener sees it. */
 export interface Certificate {
   readonly mode: TlsMode;
-  /** Calls back with each certificate that is to be shown. */
+  /** Registers a callback for each new certificate. */
   readonly onShow: (present: Serving['present']) => void;
-  /** Why clients would not accept the listener at this port, if so. */
+  /** Why clients would not accept the listener at this port; `undefined` if they would. */
   readonly problem: (port: number) => Promise<string | undefined>;
 }
 
@@ -40,7 +40,7 @@ export function certificateOf(context: Context<TlsConfig>): Certificate {
       return `the certificate expired on ${generation.leaf.validTo}`;
     }
     const serverName = `${config.WEBHOOK_SERVICE}.${namespace}.svc`;
-    // Not the text that was mounted: between two certificates of it a line end may be missing.
+    // The mounted text may lack a line end between two certificates.
     const ca = generation.authorities.map(String).join('');
     const answers = await answersFor({ host: 'localhost', port }, { serverName, ca });
     return answers ? undefined : 'the admission port does not answer';

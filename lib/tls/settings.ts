@@ -24,19 +24,19 @@ function seconds(about: string, { example, min = 1 }: { readonly example: number
   return withDefault(integer({ about, example: String(example), min, max: 31_536_000 }), example);
 }
 
-/** What a function that admits can be told about its certificate. */
+/** The settings about the certificate, for a function that admits. */
 export function tlsSettings(name: string): Record<keyof TlsConfig, z.core.$ZodType> {
   return {
-    /** Without it: `files` if there is a CERT_DIR, otherwise `none`. */
+    /** Default: `files` if CERT_DIR exists, otherwise `none`. */
     TLS_MODE: forInstaller(
-      oneOf(modes, { about: 'where the certificate comes from; none: whoever starts the process gives it one' }),
+      oneOf(modes, { about: 'where the certificate comes from; none: from whatever starts the process' }),
     ),
     CERT_DIR: withDefault(
       text({ about: 'where tls.crt, tls.key and ca.crt are mounted', example: '/etc/webhook/certs' }),
       '/etc/webhook/certs',
     ),
     TLS_SECRET: withDefault(
-      text({ about: 'the Secret behind it', example: `${name}-certificates`, pattern: secretName }),
+      text({ about: 'the Secret of the certificate', example: `${name}-certificates`, pattern: secretName }),
       `${name}-certificates`,
     ),
     WEBHOOK_SERVICE: withDefault(
@@ -44,7 +44,7 @@ export function tlsSettings(name: string): Record<keyof TlsConfig, z.core.$ZodTy
       `${name}-webhook`,
     ),
     CERT_POLL_SECONDS: seconds('how often to look for a new certificate', { example: 10 }),
-    CA_PROPAGATION_SECONDS: seconds('how long a new CA is published before its first certificate is shown', {
+    CA_PROPAGATION_SECONDS: seconds('how long a new CA is published before its first certificate is used', {
       example: 15,
       min: 0,
     }),

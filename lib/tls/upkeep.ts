@@ -10,7 +10,9 @@ import { moveStep } from './self-secret.ts';
 import { phases, stateOf, type SelfState } from './self-state.ts';
 import { ownEntries, recordOf, retireNow, trusts } from './webhooks.ts';
 
-/** One pass of the events role: the rotation goes on by at most a step, bundles are repaired, old authorities retire. */
+/**
+ * One pass of the events role: advances the rotation by at most one step, repairs bundles, and retires old authorities.
+ */
 export async function upkeep(keeper: Keeper): Promise<void> {
   const found = await configurationsOf(keeper);
   const generation = keeper.mode === 'self' ? await advance(keeper, found) : await mounted(keeper);
@@ -19,7 +21,7 @@ export async function upkeep(keeper: Keeper): Promise<void> {
     inSync.set(0, { configuration: name });
   }
   if (generation === undefined) {
-    keeper.context.log.warn({ mode: keeper.mode }, 'there is no certificate whose authority could be published');
+    keeper.context.log.warn({ mode: keeper.mode }, 'could not publish an authority: there is no certificate');
     return;
   }
   authorityExpiry.set(generation.authority.validToDate.getTime() / 1000);
@@ -35,13 +37,13 @@ export async function upkeep(keeper: Keeper): Promise<void> {
   }
 }
 
-/** The mounted key pair, if it is one that replicas would show. */
+/** The mounted key pair, if replicas would use it. */
 async function mounted(keeper: Keeper): Promise<Generation | undefined> {
   const pair = await loadPair(keeper);
   return pair === undefined ? undefined : examine(pair, { now: keeper.context.now(), host: keeper.host });
 }
 
-/** Moves the Secret on, if it is time for that. */
+/** Advances the rotation of the Secret, if it is time. */
 async function advance(keeper: Keeper, found: readonly Found[]): Promise<Generation | undefined> {
   const { context, owner, host } = keeper;
   const secret = await ownSecret(keeper);
@@ -52,16 +54,16 @@ async function advance(keeper: Keeper, found: readonly Found[]): Promise<Generat
   const state = stateOf(secret, { now, host, name: owner.name });
   const move = await nextMove(state, factsOf(keeper, found, state));
   if (move === undefined) {
-    return told(keeper, state);
+    return measured(keeper, state);
   }
   const [outcome] = await context.kube.run({
     steps: [await moveStep(secret, state, { move, place: placeOf(keeper), now })],
   });
   const moved = (outcome?.object ?? secret) as Secret;
-  return told(keeper, stateOf(moved, { now, host, name: owner.name }));
+  return measured(keeper, stateOf(moved, { now, host, name: owner.name }));
 }
 
-function told({ context: { metrics } }: Keeper, { phase, generation }: SelfState): Generation | undefined {
+function measured({ context: { metrics } }: Keeper, { phase, generation }: SelfState): Generation | undefined {
   for (const each of phases) {
     measuresOf(metrics).phase.set(each === phase ? 1 : 0, { phase: each });
   }
@@ -82,7 +84,7 @@ function factsOf(keeper: Keeper, found: readonly Found[], { bundle }: SelfState)
   };
 }
 
-/** Since when all of ours trust it; `undefined` if one does not. Nobody to trust it is as good as all. */
+/** Since when all our entries trust it; `undefined` if one does not. Without entries, all of them do. */
 function trustedSince(keeper: Keeper, found: readonly Found[], authority: X509Certificate): Date | undefined {
   const views = viewsOf(keeper, found, authority);
   return views.every(({ trusted }) => trusted.some((one) => sameCertificate(one, authority)))
@@ -99,13 +101,13 @@ async function shownEverywhere({ context, owner, host }: Keeper, authority: X509
   if (behind > 0) {
     context.log.info(
       { replicas: replicas.length, behind },
-      'old authorities stay until every replica shows the new one',
+      'old authorities stay until every replica uses the new one',
     );
   }
   return replicas.length > 0 && behind === 0;
 }
 
-/** Authorities of ours that the entries of a configuration trust. */
+/** Our authorities that the entries of a configuration trust. */
 function published({ target, configuration }: Found, owner: Keeper['owner']): X509Certificate[] {
   const record = recordOf(configuration, owner);
   return ownEntries(configuration, target, owner)
@@ -113,7 +115,10 @@ function published({ target, configuration }: Found, owner: Keeper['owner']): X5
     .filter((one) => record.has(fingerprint(one)));
 }
 
-/** Which authorities may go: older ones, when the present one has been published for long and every replica shows it. */
+/**
+ * Which authorities may be removed: older ones, if the current one has been published long enough and every replica
+ * uses it.
+ */
 async function retirement(
   keeper: Keeper,
   found: readonly Found[],

@@ -15,14 +15,14 @@ import { fingerprint, sameCertificate } from './certificate.ts';
 
 export type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
-/** A configuration object and the entries of it that a function answers. */
+/** A configuration object, and those of its entries that a function answers. */
 export interface Target {
   readonly resource: Resource<Configuration>;
   readonly name: string;
   readonly entries: readonly string[];
 }
 
-/** Whose entries are ours: those that call this Service. */
+/** Our entries are those that call this Service. */
 export interface Owner {
   /** The function. */
   readonly name: string;
@@ -30,7 +30,7 @@ export interface Owner {
   readonly namespace: string;
 }
 
-/** The configuration objects that ask at these admission paths. */
+/** The configuration objects of these admissions. */
 export function targetsOf(functionName: string, admissions: readonly Pick<Admission, 'type' | 'webhooks'>[]): Target[] {
   const entries = admissions.flatMap(({ type, webhooks }) =>
     webhooks.map(({ name: entry, configuration }) => ({
@@ -45,7 +45,7 @@ export function targetsOf(functionName: string, admissions: readonly Pick<Admiss
   );
 }
 
-/** Our entries in a configuration, each with its place and whom it trusts. */
+/** Our entries in a configuration, each with its index and its bundle. */
 export function ownEntries(
   { webhooks = [] }: Configuration,
   { entries }: Target,
@@ -68,7 +68,7 @@ export function trusts(
   );
 }
 
-/** The write that makes our entries trust whom they should, or nothing. It touches `caBundle` and our own annotation. */
+/** The step that writes the bundles of our entries, or `undefined`. It touches only `caBundle` and our annotation. */
 export function publishStep(
   configuration: Configuration,
   {
@@ -99,21 +99,21 @@ export function publishStep(
     resource: target.resource,
     name: target.name,
     operations: [unchanged(configuration), ...bundles, ...recordOperations(configuration, owner, published)],
-    why: 'trust the authorities of the certificates that the webhook shows',
+    why: 'trust the authorities of the certificates that the webhook uses',
   };
 }
 
-/** Where the function notes what it has published. */
+/** The annotation that records what the function has published. */
 export function annotationOf({ name }: Pick<Owner, 'name'>): string {
   return `${name}.kube-reflex.dev/published-cas`;
 }
 
-/** An operator who writes a fingerprint here wants that authority gone at once, as after a leak of its key. */
+/** The fingerprint of an authority that an operator wants removed at once, for example after its key leaked. */
 export function retireNow({ metadata }: Configuration, { name }: Pick<Owner, 'name'>): string | undefined {
   return metadata?.annotations?.[`${name}.kube-reflex.dev/retire-now`]?.replaceAll(':', '').toLowerCase();
 }
 
-/** Which authorities the function itself has published here, and when. Without it nothing is retired early. */
+/** The authorities that the function published here, and when. Without a record nothing is retired early. */
 export function recordOf({ metadata }: Configuration, owner: Pick<Owner, 'name'>): Record {
   const entries = (metadata?.annotations?.[annotationOf(owner)] ?? '').split(',').flatMap((part) => {
     const [print = '', time = ''] = part.split('=');

@@ -3,8 +3,9 @@ import { pointer, unchanged, type DeleteStep, type PatchStep } from '../kube/mod
 import { annotationOf, ownEntries, type Configuration, type Owner, type Target } from './webhooks.ts';
 
 /**
- * Makes the API server ask no more, or nothing if it does not. Entries go as a whole: one without its `caBundle` would
- * refuse every change where its policy is `Fail`. Entries of others stay as they are.
+ * The step that removes our entries, so that the API server no longer calls the function; `undefined` if there are
+ * none. Entries are removed as a whole: without its `caBundle`, an entry with policy `Fail` would refuse every change.
+ * Entries of others stay.
  */
 export function withdrawStep(
   configuration: Configuration,
@@ -13,7 +14,7 @@ export function withdrawStep(
   const { metadata, webhooks = [] } = configuration;
   const { resource, name } = target;
   const ours = ownEntries(configuration, target, owner).map(({ index }) => index);
-  const why = `${owner.name} leaves`;
+  const why = `${owner.name} leaves the cluster`;
   if (ours.length === 0) {
     return undefined;
   }

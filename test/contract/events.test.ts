@@ -123,7 +123,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
         { headers: { 'content-type': 'application/cloudevents+avro' }, body: 'x' },
         'not supported',
       ],
-      ['data beside data_base64', json({ ...structuredEvent(tick), data_base64: 'e30=' }), 'in place of data'],
+      ['data beside data_base64', json({ ...structuredEvent(tick), data_base64: 'e30=' }), 'excludes data'],
       [
         'an API server event without a kind',
         binaryEvent({ type: 'dev.knative.apiserver.ref.add', name: 'x' }),

@@ -18,7 +18,7 @@ afterEach(() => {
 afterAll(() => opened.disposeAsync());
 
 describe('the budget of bodies', () => {
-  it('is not taken by what is only announced', async () => {
+  it('is not used up by bodies that are only announced', async () => {
     const port = await listen();
     for (let stalled = 0; stalled < 10; stalled += 1) {
       await begin(port, { announced: limit, sent: kibibyte });
@@ -47,14 +47,14 @@ describe('the budget of bodies', () => {
     expect(await post(port, 300 * kibibyte)).toBe(503);
   });
 
-  it('is not even asked for a body that is announced as too large', async () => {
+  it('is not touched by a body that is announced as too large', async () => {
     const port = await listen();
 
     expect(await post(port, limit + 1)).toBe(413);
   });
 });
 
-describe('a body that is cut off is told as a failure, once', () => {
+describe('a body that is cut off is reported as a failure, once', () => {
   it('when it stops half-way', async () => {
     const failures: string[] = [];
     const port = await listen({ arrivalMs: 100, failures });
@@ -64,7 +64,7 @@ describe('a body that is cut off is told as a failure, once', () => {
     expect(failures).toEqual(['body took too long to arrive']);
   });
 
-  it('when there is no end to it', async () => {
+  it('when it never ends', async () => {
     const failures: string[] = [];
     const port = await listen({ failures });
     const announced = 100 * 1024 * kibibyte;
@@ -76,7 +76,7 @@ describe('a body that is cut off is told as a failure, once', () => {
     expect(failures).toEqual([`body is larger than ${limit} bytes`]);
   });
 
-  it('when its sender goes', async () => {
+  it('when its sender closes the connection', async () => {
     const failures: string[] = [];
     const port = await listen({ failures });
 
@@ -90,7 +90,7 @@ describe('a body that is cut off is told as a failure, once', () => {
 });
 
 describe('large bodies take turns', () => {
-  it('between two of them everybody else has one', async () => {
+  it('between two of them, other requests are served', async () => {
     const reader = createBodyReader(budget);
     const order: string[] = [];
     const { promise: done, resolve } = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ describe('large bodies take turns', () => {
     expect(order).toEqual(['first', 'others', 'second', 'others']);
   });
 
-  it('and of one whose sender went away meanwhile nothing is made', async () => {
+  it('and one whose sender has left is not parsed', async () => {
     const { promise: outcome, resolve } = Promise.withResolvers<string>();
     const response = receiveLarge(createBodyReader(budget), {
       onBody: ({ length }) => resolve(`${length} bytes`),
@@ -122,7 +122,7 @@ describe('large bodies take turns', () => {
   });
 });
 
-/** A large body that is there at once. */
+/** A large body that arrives at once. */
 function receiveLarge(reader: BodyReader, receiver: Omit<Receiver, 'limit'>): ServerResponse {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
@@ -135,7 +135,7 @@ function receiveLarge(reader: BodyReader, receiver: Omit<Receiver, 'limit'>): Se
 const sockets: Socket[] = [];
 const accepted: Socket[] = [];
 
-/** Answers 200 to a body that could be read, and collects why others could not. Returns its port. */
+/** Answers 200 to readable bodies, and collects the failures of others. Returns its port. */
 async function listen({
   arrivalMs,
   failures = [],
@@ -158,11 +158,11 @@ async function listen({
   return (server.address() as AddressInfo).port;
 }
 
-/** A request of which only a part comes; resolves when the server has taken that. */
+/** Sends a request with an incomplete body; resolves when the server has received that part. */
 async function begin(port: number, body: { readonly announced: number; readonly sent: number }): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket.resume());
-  socket.on('error', () => undefined); // one that is cut may be reset
+  socket.on('error', () => undefined); // a cut connection may be reset
   socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.announced}\r\n\r\n`);
   socket.write(Buffer.alloc(body.sent));
   while (!accepted.some(({ remotePort, bytesRead }) => remotePort === socket.localPort && bytesRead > body.sent)) {

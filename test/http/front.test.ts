@@ -18,11 +18,11 @@ describe('closing a port that speaks TLS', () => {
     expect(socket.destroyed || (await once(socket, 'close')).length > 0).toBe(true);
   });
 
-  it('does not wait for one whose handshake ends late and who then says nothing', async () => {
+  it('does not wait for a connection whose handshake ends late and that sends nothing', async () => {
     const { front, socket } = await openWithConnection(60_000);
     const closed = closing(front);
 
-    await pause(1_200); // those who were silent before have been cut
+    await pause(1_200); // connections that were silent before are cut by now
     const late = tls.connect({ socket, servername: host, rejectUnauthorized: false }).resume();
     await once(late, 'secureConnect');
 
@@ -37,7 +37,7 @@ async function openWithConnection(closingMs: number): Promise<{ readonly front: 
   const place = { port: Number(front.url.port), host: front.url.hostname };
   const socket = connect(place).resume();
   await once(socket, 'connect');
-  // Whoever comes second is accepted second.
+  // Connections are accepted in order.
   const second = tls.connect({ ...place, servername: host, rejectUnauthorized: false });
   await once(second, 'secureConnect');
   second.destroy();

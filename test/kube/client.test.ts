@@ -3,7 +3,7 @@ import { configMaps, pods } from '../../lib/kube/model/resource.ts';
 import { cluster, json, status, type Script } from '../../lib/kube/testing/scripted.ts';
 
 describe('reading the cluster', () => {
-  it('keeps fields that no model knows', async () => {
+  it('keeps fields that the model does not know', async () => {
     const object = {
       metadata: { name: 'a', futureField: 1 },
       spec: { containers: [{ name: 'c', brandNew: { x: [1] } }] },
@@ -13,7 +13,7 @@ describe('reading the cluster', () => {
     expect(await kube.get(pods, { namespace: 'default', name: 'a' })).toEqual(object);
   });
 
-  it('answers undefined for an object that is not there', async () => {
+  it('returns undefined for an object that does not exist', async () => {
     const { kube } = await cluster((_request, response) => status(response, 404, 'NotFound'));
 
     expect(await kube.get(pods, { namespace: 'default', name: 'a' })).toBeUndefined();
@@ -23,7 +23,7 @@ describe('reading the cluster', () => {
     ['a missing object', '{"kind":"Status","reason":"NotFound","details":{"name":"x","kind":"nothings"}}', 'none'],
     ['a group that is not there', '404 page not found\n', 'refused'],
     ['a kind that is not there', '{"kind":"Status","reason":"NotFound","details":{}}', 'refused'],
-  ])('tells a missing object from a kind that is not served, where that matters: %s', async (_what, text, outcome) => {
+  ])('distinguishes a missing object from a kind that is not served: %s', async (_what, text, outcome) => {
     const { kube } = await cluster((_request, response) => response.writeHead(404).end(text));
     const served = kube.getServed(configMaps, { namespace: 'shop', name: 'x' });
 
@@ -77,7 +77,7 @@ describe('reading the cluster', () => {
     });
   });
 
-  it('starts a list over when its snapshot has expired, and mixes nothing', async () => {
+  it('restarts a list whose snapshot has expired, without mixing the two', async () => {
     let lists = 0;
     const { kube } = await cluster(({ url = '' }, response) => {
       if (new URL(url, 'http://x').searchParams.has('continue')) {
@@ -95,7 +95,7 @@ describe('reading the cluster', () => {
     expect(await kube.list(pods)).toEqual({ resourceVersion: '9', items: [{ n: 'a2' }, { n: 'b2' }] });
   });
 
-  it('asks for one object where only existence matters, and reads no further page', async () => {
+  it('reads only one object to check existence', async () => {
     const asked: (string | undefined)[] = [];
     const { kube } = await cluster(({ url }, response) => {
       asked.push(url);
@@ -119,7 +119,7 @@ describe('reading the cluster', () => {
 });
 
 describe('large objects and shared time', () => {
-  it('tells the time of the server as of its last answer', async () => {
+  it('returns the time of the server at its last answer', async () => {
     const dates = ['Thu, 01 Jan 2026 00:00:00 GMT', 'Thu, 01 Jan 2026 00:00:02 GMT'];
     const { kube } = await cluster((_request, response) => {
       response.setHeader('date', dates.shift() ?? '');
@@ -137,7 +137,7 @@ describe('large objects and shared time', () => {
     ]);
   });
 
-  it('asks for the metadata alone where a step is brief', async () => {
+  it('asks only for metadata if a step is brief', async () => {
     const asked: (string | undefined)[] = [];
     const { kube } = await cluster(({ headers }, response) => {
       asked.push(headers.accept);
@@ -156,20 +156,20 @@ describe('large objects and shared time', () => {
   });
 });
 
-describe('trouble with the API server', () => {
+describe('errors of the API server', () => {
   it.each([
     [403, 'Forbidden', 'impossible'],
     [400, 'BadRequest', 'impossible'],
     [429, 'TooManyRequests', 'throttled'],
     [500, 'InternalError', 'unavailable'],
     [503, 'ServiceUnavailable', 'unavailable'],
-  ])('turns %i into a failure that says whether trying again helps', async (code, reason, kind) => {
+  ])('turns %i into a failure whose kind says whether a retry helps', async (code, reason, kind) => {
     const { kube } = await cluster((_request, response) => status(response, code, reason));
 
     await expect(kube.list(pods)).rejects.toMatchObject({ kind, code, reason });
   });
 
-  it('tries again where rights are missing, as they are for a moment when an API server starts', async () => {
+  it('can retry after a missing right, as while an API server starts', async () => {
     const message = 'pods is forbidden: User "system:serviceaccount:a:b" cannot list resource "pods" in API group ""';
     const { kube } = await cluster((_request, response) =>
       json(response, 403, { kind: 'Status', reason: 'Forbidden', message }),
@@ -192,7 +192,7 @@ describe('trouble with the API server', () => {
     expect(calls.map(({ code }) => code)).toEqual([429, 429, 200]);
   });
 
-  it('passes on a longer wait instead of holding up the event', async () => {
+  it('passes a longer wait on instead of delaying the event', async () => {
     const { kube, calls } = await cluster((_request, response) =>
       status(response.setHeader('retry-after', '9'), 429, 'TooManyRequests'),
     );
@@ -204,7 +204,7 @@ describe('trouble with the API server', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('reads again when the server closed a kept connection at the wrong moment', async () => {
+  it('repeats a read whose kept connection the server just closed', async () => {
     let served = 0;
     const { kube } = await cluster((request, response) => {
       served += 1;
@@ -216,7 +216,7 @@ describe('trouble with the API server', () => {
     expect(await kube.get(pods, { namespace: 'default', name: 'a' })).toEqual({ served: 3 });
   });
 
-  it('never sends a write twice by itself', async () => {
+  it('never repeats a write by itself', async () => {
     let served = 0;
     const { kube } = await cluster((request, response) => {
       served += 1;
@@ -235,7 +235,7 @@ describe('trouble with the API server', () => {
     expect(served).toBe(2);
   });
 
-  it('asks for credentials again when they were refused', async () => {
+  it('reads the credentials again when they are refused', async () => {
     const tokens: (string | undefined)[] = [];
     const { kube } = await cluster(
       ({ headers }, response) => {
@@ -263,7 +263,7 @@ describe('trouble with the API server', () => {
     expect(calls).toMatchObject([{ code: 0 }]);
   });
 
-  it('ends with the run that asked', async () => {
+  it('ends when its run is aborted', async () => {
     const { kube } = await cluster(() => undefined, { signal: AbortSignal.timeout(20) });
 
     await expect(kube.get(pods, { namespace: 'default', name: 'a' })).rejects.toMatchObject({

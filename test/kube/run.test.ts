@@ -49,7 +49,7 @@ describe('writing a plan', () => {
     ]);
   });
 
-  it('writes nothing in a dry run, and says what it would do', async () => {
+  it('writes nothing in a dry run, and logs what it would do', async () => {
     const lines: string[] = [];
     const { kube, calls } = await cluster((_request, response) => json(response, 200, {}), {
       dryRun: 'plan',
@@ -72,7 +72,7 @@ describe('writing a plan', () => {
     ['a delete of what is gone', 404, { do: 'delete', resource: configMaps, ...place, uid: 'u', why: '' }],
     ['an eviction of what is gone', 404, { do: 'evict', ...place, uid: 'u', why: '' }],
     [
-      'an Event that was told already',
+      'an Event that exists already',
       409,
       { do: 'event', about: { metadata: place }, type: 'Normal', reason: 'Done', note: 'x' },
     ],
@@ -82,7 +82,7 @@ describe('writing a plan', () => {
     await expect(kube.run({ steps: [step] })).resolves.toEqual([{ step }]);
   });
 
-  it('names an Event by what it tells, or by its occasion however it is worded', async () => {
+  it('names an Event by its content, or by its occasion regardless of the note', async () => {
     const names: string[] = [];
     const { kube } = await cluster(({ body }, response) => {
       names.push((JSON.parse(body) as { metadata: { name: string } }).metadata.name);
@@ -116,7 +116,7 @@ describe('writing a plan', () => {
     ['an admission that was refused', 403, {}, 'impossible'],
     ['an invalid value', 422, { causes: [{ reason: 'FieldValueInvalid' }] }, 'impossible'],
     ['a field that another manager owns', 409, { causes: [{ reason: 'FieldManagerConflict' }] }, 'impossible'],
-  ])('takes %s for what it is', async (_what, code, details, kind) => {
+  ])('recognizes %s', async (_what, code, details, kind) => {
     const { kube } = await cluster((_request, response) =>
       json(response, code, { kind: 'Status', message: 'no', reason: 'x', details }),
     );

@@ -72,7 +72,7 @@ describe('a state document', () => {
     expect(calls).toEqual(['get', 'create', 'patch']);
   });
 
-  it('loses no change of writers that meet', async () => {
+  it('loses no change of concurrent writers', async () => {
     const writers = await Promise.all([1, 2, 3, 4].map(() => openState(document, { kube: kube(), namespace })));
 
     await Promise.all(writers.map((state) => state.update(counting('a'))));
@@ -81,7 +81,7 @@ describe('a state document', () => {
     expect(stored()).toEqual({ schema: '2', a: '8' });
   });
 
-  it('writes nothing where nothing changes, and removes keys that are no longer there', async () => {
+  it('writes nothing if nothing changes, and removes keys that are left out', async () => {
     const state = await openState(document, { kube: kube(), namespace });
     await state.update(() => ({ a: 1, b: 2 }));
     calls.length = 0;
@@ -119,7 +119,7 @@ describe('a state document', () => {
     expect(sandbox.api.get(configMaps, document.name, namespace)?.metadata?.annotations).toEqual({ other: 'stays' });
   });
 
-  it('goes on with the next value in a dry run, and writes nothing', async () => {
+  it('continues with the next value in a dry run, and writes nothing', async () => {
     const state = await openState(document, { kube: kube('plan'), namespace });
 
     await state.update(counting('a'));

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe('a watch', () => {
-  it('tells events whatever the chunks, until the server ends it', async () => {
+  it('yields events regardless of chunks, until the server ends it', async () => {
     const text = `${line('ADDED', 'ä')}${line('BOOKMARK', 'b')}`;
     const seen = await collectFrom((response) => {
       for (const byte of Buffer.from(text)) {

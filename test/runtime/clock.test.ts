@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-/** What the function takes for the time, in hours behind, on a machine that is an hour behind: before and after a call. */
+/** The function's time before and after a call, in hours behind, on a machine that is an hour behind. */
 async function times(clock: 'machine' | 'server'): Promise<readonly number[]> {
   const sandbox = await startSandbox({ controllers: false });
   const app = await startApp(

@@ -12,7 +12,7 @@ interface Item {
   readonly change: string;
 }
 
-interface Told {
+interface Reported {
   readonly sent: string[];
   readonly lost: string[];
   readonly kept: string[];
@@ -25,14 +25,14 @@ let recorder: Recorder;
 let clock: VirtualClock;
 let stopping: AbortController;
 let sink: Sink;
-let told: Told;
+let reported: Reported;
 
 beforeEach(async () => {
   recorder = await startRecorder();
   clock = createVirtualClock();
   stopping = new AbortController();
   sink = createSink(recorder.url);
-  told = { sent: [], lost: [], kept: [], recovered: [] };
+  reported = { sent: [], lost: [], kept: [], recovered: [] };
 });
 
 afterEach(async () => {
@@ -70,10 +70,10 @@ function messageOf({ key, change }: Item): Message {
 
 function report(): Report {
   return {
-    sent: (message, tries) => told.sent.push(`${says(message)} in ${tries}`),
-    lost: (message, why) => told.lost.push(`${says(message)}: ${why}`),
-    kept: (message, why, isFirst) => told.kept.push(`${says(message)}: ${why}${isFirst ? ', first' : ''}`),
-    recovered: (waiting) => told.recovered.push(waiting),
+    sent: (message, tries) => reported.sent.push(`${says(message)} in ${tries}`),
+    lost: (message, why) => reported.lost.push(`${says(message)}: ${why}`),
+    kept: (message, why, isFirst) => reported.kept.push(`${says(message)}: ${why}${isFirst ? ', first' : ''}`),
+    recovered: (waiting) => reported.recovered.push(waiting),
   };
 }
 
@@ -81,7 +81,7 @@ function says({ headers }: Message): string {
   return `${headers['ce-type'] ?? ''} ${headers['ce-name'] ?? ''}`;
 }
 
-/** What the sink accepted last of each object. */
+/** The last event that the sink accepted of each object. */
 function lastHeard(): Map<unknown, unknown> {
   return new Map(recorder.accepted.map(({ headers }) => [headers['ce-name'], headers['ce-type']]));
 }
@@ -123,14 +123,14 @@ describe('a lane', () => {
     expect(clock.pauses).toEqual([]);
   });
 
-  it.each([404, 413, 425, 429, 502, 503, 504, 'cut' as const])('tries a new event again after %s', async (answer) => {
+  it.each([404, 413, 425, 429, 502, 503, 504, 'cut' as const])('retries a new event after %s', async (answer) => {
     let tries = 0;
     recorder.answerWith(() => (++tries < 6 ? answer : 204));
 
     pushAll(lane(), 'add a');
-    await until(() => told.sent.length === 1, 'a delivery');
+    await until(() => reported.sent.length === 1, 'a delivery');
 
-    expect(told.sent).toEqual(['add a in 6']);
+    expect(reported.sent).toEqual(['add a in 6']);
     expect(clock.pauses).toEqual(adapterWaits);
     expect(new Set(recorder.received.map(({ headers }) => headers['ce-id'])).size).toBe(1);
   });
@@ -139,9 +139,9 @@ describe('a lane', () => {
     recorder.answerWith(({ says: event }) => (event === 'add a' ? status : 204));
 
     pushAll(lane(), 'add a', 'add b');
-    await until(() => told.sent.length === 1, 'the next delivery');
+    await until(() => reported.sent.length === 1, 'the next delivery');
 
-    expect(told).toEqual({ sent: ['add b in 1'], lost: [`add a: HTTP ${status}`], kept: [], recovered: [] });
+    expect(reported).toEqual({ sent: ['add b in 1'], lost: [`add a: HTTP ${status}`], kept: [], recovered: [] });
     expect(clock.pauses).toEqual([]);
   });
 
@@ -150,16 +150,16 @@ describe('a lane', () => {
     const events = lane();
 
     pushAll(events, 'add a', 'add b', 'add c');
-    await until(() => told.kept.length > 0, 'the first event kept');
+    await until(() => reported.kept.length > 0, 'the first event kept');
     pushAll(events, 'update b', 'update b', 'delete c');
-    await until(() => told.sent.length === 3, 'all objects');
+    await until(() => reported.sent.length === 3, 'all objects');
 
-    expect(told.sent.toSorted()).toEqual(['add a in 1', 'delete c in 1', 'update b in 1']);
-    expect(told.lost).toEqual([]);
-    expect(told.kept.filter((line) => line.endsWith(', first'))).toHaveLength(1);
-    expect(told.recovered).toEqual([2]);
+    expect(reported.sent.toSorted()).toEqual(['add a in 1', 'delete c in 1', 'update b in 1']);
+    expect(reported.lost).toEqual([]);
+    expect(reported.kept.filter((line) => line.endsWith(', first'))).toHaveLength(1);
+    expect(reported.recovered).toEqual([2]);
     expect(events.waiting()).toBe(0);
-    // A sink that is down is looked at ever less often.
+    // A sink that is down is tried ever less often.
     expect(recorder.received.length).toBeLessThan(25);
   });
 
@@ -168,7 +168,7 @@ describe('a lane', () => {
     recorder.answerWith(() => (open ? 204 : 503));
     const events = lane();
     pushAll(events, 'add 0');
-    await until(() => told.kept.length > 0, 'the outage');
+    await until(() => reported.kept.length > 0, 'the outage');
 
     for (let round = 0; round < 100; round += 1) {
       pushAll(events, ...Array.from({ length: 10 }, (_, key) => `round-${round} ${key}`));
@@ -180,7 +180,7 @@ describe('a lane', () => {
     expect(events.waiting()).toBe(0);
   });
 
-  it('merges the events of one object once too many wait', async () => {
+  it('merges the events of one object when too many wait', async () => {
     const gate = Promise.withResolvers<number>();
     recorder.answerWith(() => gate.promise);
     const events = lane({ crowd: 5 });
@@ -193,7 +193,7 @@ describe('a lane', () => {
     expect(recorder.accepted.length).toBeLessThanOrEqual(8);
   });
 
-  it('lets one object that always fails hold up no other for long', async () => {
+  it('does not let one object that always fails block the others for long', async () => {
     const heard = new Map<string, number>();
     recorder.answerWith(({ says: event }) => {
       heard.set(event, clock.elapsedMs());
@@ -202,14 +202,14 @@ describe('a lane', () => {
     const events = lane();
 
     pushAll(events, 'add bad', 'add a', 'add b');
-    await until(() => told.sent.length === 2, 'the first others');
+    await until(() => reported.sent.length === 2, 'the first others');
     pushAll(events, 'add c');
-    await until(() => told.sent.length === 3, 'a later one');
+    await until(() => reported.sent.length === 3, 'a later one');
 
-    expect(told.sent).toEqual(['add a in 1', 'add b in 1', 'add c in 1']);
-    // The adapter's waits, 3.1 s, and on this clock the first rest, which begins as they end.
+    expect(reported.sent).toEqual(['add a in 1', 'add b in 1', 'add c in 1']);
+    // The adapter's pauses of 3.1 s, and on this clock the first rest, which begins when they end.
     expect(heard.get('add b')).toBeLessThanOrEqual(4_100);
-    expect(told.lost).toEqual([]);
+    expect(reported.lost).toEqual([]);
   });
 
   it('ends in the newest state of every object, in order, whatever the sink answers', async () => {
@@ -252,7 +252,7 @@ describe('a lane', () => {
     );
   });
 
-  it('lets the event under way finish when it stops, and sends no other', async () => {
+  it('finishes the active send when it stops, and sends nothing else', async () => {
     const gate = Promise.withResolvers<number>();
     recorder.answerWith(() => gate.promise);
     const ending = new AbortController();
@@ -273,7 +273,7 @@ describe('a lane', () => {
     gate.resolve(204);
     await events.ended;
 
-    expect(told.sent).toEqual(['add a in 1']);
+    expect(reported.sent).toEqual(['add a in 1']);
     expect(events.waiting()).toBe(1);
   });
 });

@@ -62,7 +62,7 @@ const deed = fc.oneof(
   { weight: 3, arbitrary: trouble },
 );
 
-describe('the source under random trouble', () => {
+describe('the source under random faults', () => {
   it('leaves every sink with the state of the cluster, and sends nothing twice', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 10, maxLength: 120 }), async (deeds) => {
@@ -117,7 +117,7 @@ function agree(sink: Recorder, state: ReadonlyMap<string, string>): boolean {
   return known.size === state.size && [...state].every(([key, version]) => known.get(key) === version);
 }
 
-/** States of objects that were accepted more than once. */
+/** Versions of objects that were accepted more than once. */
 function sentTwice({ accepted }: Recorder): string[] {
   const states = accepted
     .filter(({ says }) => !says.startsWith('delete'))

@@ -52,7 +52,7 @@ function said(): string[] {
   return observed.map(({ change, key }) => `${change} ${key}`);
 }
 
-/** Changes something and waits until that is seen: whatever came before it has been seen as well. */
+/** Changes an object and waits until that is observed: then everything before it is observed as well. */
 async function settle(): Promise<void> {
   api.put('marker');
   const version = api.state().get('default/marker');
@@ -71,7 +71,7 @@ function positions(): (string | null)[] {
 }
 
 describe('a reflector', () => {
-  it('shows what it finds, complete, then each change', async () => {
+  it('reports existing objects in full, then each change', async () => {
     api.put('a', { data: { k: 'v' } });
     api.put('b');
     api.put('c', { namespace: 'other' });
@@ -101,7 +101,7 @@ describe('a reflector', () => {
     expect(lists()).toHaveLength(2);
   });
 
-  it('sees one namespace and one selector only; an object that ceases to match is gone', async () => {
+  it('observes one namespace and one selector only; an object that ceases to match is deleted', async () => {
     api.put('a', { namespace: 'shop', labels: { app: 'x' } });
     api.put('b', { namespace: 'shop' });
     api.put('c', { namespace: 'other', labels: { app: 'x' } });
@@ -152,7 +152,7 @@ describe('a reflector', () => {
     expect(said()).toEqual(['add default/a']);
   });
 
-  it('shows after a 410 exactly what changed meanwhile, deletions by name', async () => {
+  it('reports after a 410 exactly what changed in between, deletions by name', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       api.put(name, { data: { k: 'v' } });
     }
@@ -194,7 +194,7 @@ describe('a reflector', () => {
     expect(clock.pauses.at(-1)).toBeLessThanOrEqual(500);
   });
 
-  it('lists anew after a long outage: what comes back may be another cluster', async () => {
+  it('lists again after a long outage, because the cluster may have been restored', async () => {
     api.put('a');
     await startWatching();
     await settle();

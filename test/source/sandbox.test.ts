@@ -85,7 +85,7 @@ function heard(): string[] {
 }
 
 describe('the source on the sandbox', () => {
-  it('sends what there is, then changes, over TLS', async () => {
+  it('sends existing objects, then changes, over TLS', async () => {
     await create('a');
     await start(watchOf(configMaps));
     await until(() => heard().includes('add shop/a'), 'the start');

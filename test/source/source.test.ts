@@ -46,7 +46,7 @@ function subscription(sink: Recorder, ...watches: SourceWatch[]): Subscription {
   return { name: 'some-function', sink: sink.url, watches };
 }
 
-/** Changes something and waits until the sink hears of it: whatever came before has arrived as well. */
+/** Changes an object and waits until the sink receives it: then everything before it has arrived as well. */
 async function settle(sink: Recorder, namespace = 'default'): Promise<void> {
   const before = sink.accepted.length;
   api.put('marker', { namespace });
@@ -62,7 +62,7 @@ function heard(sink: Recorder): string[] {
 }
 
 describe('the source', () => {
-  it('sends what it finds and each change once, in both modes', async () => {
+  it('sends existing objects and each change once, in both modes', async () => {
     api.put('a', { data: { k: 'v' } });
     await start([subscription(first, configMapWatch()), subscription(second, configMapWatch({ mode: 'Resource' }))]);
     await settle(first);
@@ -101,7 +101,7 @@ describe('the source', () => {
     ]);
   });
 
-  it('sends only objects of the names that are asked for, and no object twice', async () => {
+  it('sends only objects with the wanted names, and no object twice', async () => {
     await start([
       subscription(first, configMapWatch({ names: ['a', 'marker'] }), configMapWatch({ names: ['a', 'b'] })),
     ]);
@@ -113,7 +113,7 @@ describe('the source', () => {
     expect(heard(first)).toEqual(['add default/a', 'add default/b']);
   });
 
-  it('delays no sink because another is slow', async () => {
+  it('does not delay a sink because another is slow', async () => {
     const gate = Promise.withResolvers<number>();
     first.answerWith(() => gate.promise);
     const watch = configMapWatch();
@@ -157,7 +157,7 @@ describe('the source', () => {
     expect(sent[0]).toMatchObject({ function: 'some-function', tries: 1 });
   });
 
-  it('tells of events that are refused for good', async () => {
+  it('reports events that are refused for good', async () => {
     first.answerWith(({ says }) => (says === 'add default/a' ? 422 : 204));
     const failed: Failed[] = [];
     await start([subscription(first, configMapWatch())], { onFailed: (event) => failed.push(event) });

@@ -1,6 +1,6 @@
 import { startSandbox } from '../../lib/sandbox/sandbox.ts';
 
-/** An API server with all rights enforced, as its administrator sees it. */
+/** An API server with all rights enforced, and a client for its administrator. */
 export interface Backend {
   readonly name: 'sandbox' | 'real';
   readonly access: { readonly url: string; readonly ca: string; readonly token: string };

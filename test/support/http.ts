@@ -17,7 +17,7 @@ export interface AppOptions {
   readonly machineNow?: () => Date;
 }
 
-/** The real app of a function on a free port. */
+/** Serves a function on a free port, as in production. */
 export function startApp(definition: Definition, { environment = {}, log, ...options }: AppOptions): Promise<Running> {
   return serve({
     ...options,
@@ -28,7 +28,7 @@ export function startApp(definition: Definition, { environment = {}, log, ...opt
   });
 }
 
-/** For apps that are not expected to look at a cluster. */
+/** For functions that are not expected to call the cluster. */
 export function noCluster(): Promise<never> {
   return Promise.reject(new Error('there is no cluster'));
 }
@@ -47,12 +47,12 @@ export interface Received {
   readonly body: string;
 }
 
-/** One request exactly as given: nothing is normalised, so that odd requests stay odd. */
+/** Sends one request exactly as given, without normalising it. */
 export async function send(
   url: URL,
   { method = 'POST', path = '/', headers = {}, body, agent }: Sent,
 ): Promise<Received> {
-  // node frames the body of a GET or DELETE only when told to.
+  // For a GET or DELETE, node sends a body only with a length.
   const framed = body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
   const options = { method, path, headers: framed, ...(agent === undefined ? {} : { agent }) };
   const request = (url.protocol === 'https:' ? https : http).request(url, options);

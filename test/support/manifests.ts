@@ -3,10 +3,10 @@ import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import type { Body, Client } from '../../lib/sandbox/test/contract/client.ts';
 import { expectCode } from '../../lib/sandbox/test/contract/scratch.ts';
 
-/** What any manifest says of itself, ours or one of another product. */
+/** The common fields of any manifest, ours or of another product. */
 export type AnyManifest = Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'> & Readonly<Record<string, unknown>>;
 
-/** Makes the cluster hold exactly this, as `kubectl apply --server-side` does. */
+/** Makes the object exactly as given, as `kubectl apply --server-side` does. */
 export async function applyManifest(client: Client, manifest: AnyManifest): Promise<Body> {
   const reply = await client.call('PATCH', pathOf(manifest), {
     body: manifest,
@@ -16,7 +16,7 @@ export async function applyManifest(client: Client, manifest: AnyManifest): Prom
   return expectCode(reply.code === 201 ? 201 : 200, reply);
 }
 
-/** What a controller would have found out. */
+/** Writes a status as a controller would. */
 export async function patchStatus(client: Client, manifest: AnyManifest, status: object): Promise<Body> {
   const reply = await client.call('PATCH', `${pathOf(manifest)}/status`, {
     body: { status },

@@ -2,19 +2,22 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A function in a process of its own. */
+/** A function in a separate process. */
 export interface FunctionProcess {
   readonly child: ChildProcess;
   readonly url: URL;
   /** Log records so far. */
   readonly log: readonly Record<string, unknown>[];
-  /** Resolves with the exit code and what was written to stderr. */
+  /** Resolves with the exit code and the content of stderr. */
   readonly exited: Promise<{ readonly code: number | null; readonly stderr: string }>;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Starts `node test/serve.ts <folder>` and resolves when it listens. Rejects with its stderr when it exits instead. */
+/**
+ * Starts `node test/support/serve.ts <folder>` and resolves when it listens. Rejects with its stderr if it exits
+ * instead.
+ */
 export async function startProcess(folder: string, environment: Environment): Promise<FunctionProcess> {
   const { child, exited } = launch(folder, environment);
   const log: Record<string, unknown>[] = [];

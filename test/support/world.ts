@@ -16,18 +16,18 @@ import { binaryEvent, send, startApp } from './http.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
 
 /**
- * A cluster for one suite: the sandbox, or a real API server where `npm run test:real` runs the suite. A suite that is
- * written against it runs on both.
+ * A cluster for one suite: the sandbox, or a real API server under `npm run test:real`. A suite written against it runs
+ * on both.
  */
 export interface World {
   readonly backend: Backend['name'];
-  /** The API as administrator, over plain HTTPS. */
+  /** A client with the rights of an administrator. */
   readonly client: Client;
-  /** Makes the cluster hold this object, as `kubectl apply --server-side` does. */
+  /** Makes the object exactly as given, as `kubectl apply --server-side` does. */
   readonly apply: <T extends KubeObject>(resource: Resource<T>, object: T) => Promise<T>;
   readonly get: <T extends KubeObject>(resource: Resource<T>, place: Place) => Promise<T | undefined>;
   readonly remove: (resource: Resource, place: Place) => Promise<void>;
-  /** Starts the events half of a function under its shipped account, with exactly the rights that it ships with. */
+  /** Starts the events role of a function under its shipped account, with exactly the rights that it ships with. */
   readonly start: (definition: Definition, options?: StartOptions) => Promise<Replica>;
   readonly close: () => Promise<void>;
 }
@@ -51,7 +51,7 @@ export interface Replica {
   readonly tick: () => Promise<number>;
   /** Sends an event about an object and returns the status of the answer. */
   readonly event: (change: 'add' | 'update' | 'delete', resource: Resource, place: Place) => Promise<number>;
-  /** What a route answers, parsed. */
+  /** The parsed answer of a route. */
   readonly read: (path: string) => Promise<unknown>;
 }
 

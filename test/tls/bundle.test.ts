@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => site.close());
 
-/** What cert-manager's injector does. */
+/** Writes the bundle as cert-manager's injector does. */
 async function inject(ca: string): Promise<void> {
   const [foreign, own] = structuredClone(site.configuration().webhooks ?? []);
   const caBundle = Buffer.from(ca).toString('base64');
@@ -127,7 +127,7 @@ describe('the bundle', () => {
     await replica.poll();
     site.pass(86_400);
     await replica.upkeep();
-    expect(trustedPrints()).toHaveLength(2); // still shows the old leaf
+    expect(trustedPrints()).toHaveLength(2); // still uses the old leaf
 
     await replica.poll();
     await replica.upkeep();

@@ -13,7 +13,7 @@ export async function ask({ port }: Pick<Replica, 'port'>, ca: string, agent?: h
   return response.statusCode ?? 0;
 }
 
-/** Whether a client that trusts these authorities would accept the replica at that moment, whatever the time is here. */
+/** Whether a client that trusts these authorities would accept the replica at that time. */
 export async function acceptedAt(now: Date, { port }: Pick<Replica, 'port'>, ca: string): Promise<boolean> {
   const socket = await handshake(port);
   const shown = socket.getPeerX509Certificate();
@@ -29,7 +29,7 @@ export async function acceptedAt(now: Date, { port }: Pick<Replica, 'port'>, ca:
   );
 }
 
-/** The certificate that a new connection gets to see, whoever vouches for it. */
+/** The certificate that a new connection gets, whether or not it is trusted. */
 export async function shownBy({ port }: Pick<Replica, 'port'>): Promise<string> {
   const socket = await handshake(port);
   const { fingerprint256 } = socket.getPeerCertificate();

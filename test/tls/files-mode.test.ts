@@ -44,7 +44,7 @@ describe('a certificate from files', () => {
     expect(await shownBy(replica)).toBe(before);
   });
 
-  it('NA-45 keeps the old leaf when key and leaf are of different generations, and tells it once', async () => {
+  it('NA-45 keeps the old leaf when key and leaf are of different generations, and reports it once', async () => {
     const replica = await settled();
     const before = await shownBy(replica);
     const next = await freshPair();
@@ -103,7 +103,7 @@ describe('a certificate from files', () => {
     expect(await shownBy(other)).toBe(printOf(next.cert));
   });
 
-  it('lets a replica that starts amid a rotation wait, since its neighbours are trusted', async () => {
+  it('makes a replica that starts during a rotation wait, since the other replicas are trusted', async () => {
     await settled();
     const late = await site.replica('files');
     mountPair(late.directory, await freshPair(await mintAuthority(site.now())));
@@ -140,7 +140,7 @@ describe('a certificate from files', () => {
     await expect(handshake(replica.port, { maxVersion: 'TLSv1.2' })).rejects.toThrow(/protocol version/);
   });
 
-  it('shows a new certificate at once where the old one has expired', async () => {
+  it('uses a new certificate at once if the old one has expired', async () => {
     const replica = await site.replica('files');
     mountPair(replica.directory, await freshPair(authority, 1));
     await replica.poll();
@@ -153,7 +153,7 @@ describe('a certificate from files', () => {
     expect(await shownBy(replica)).toBe(printOf(next.cert));
   });
 
-  it('asks the API server for nothing while nothing changes', async () => {
+  it('makes no API calls while nothing changes', async () => {
     const replica = await settled();
     const before = replica.calls.length;
 

@@ -2,8 +2,8 @@ import https from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * What a Service knows of an endpoint. One that is `dying` still gets requests: it is about to be killed, or was and
- * nobody has noticed. One that is `away` gets none.
+ * The state of an endpoint of a Service. One that is `dying` still gets requests: it is about to be killed, or it was
+ * killed and that is not noticed yet. One that is `away` gets none.
  */
 export type Endpoint = 'ready' | 'dying' | 'away';
 
@@ -12,9 +12,9 @@ export interface LoadOptions {
   readonly host: string;
   readonly path: string;
   readonly body: string;
-  /** At most so many requests per second, every second of them over a new connection; fewer on a machine that is slow. */
+  /** The limit of requests per second, half of them over new connections; a slow machine sends fewer. */
   readonly perSecond: number;
-  /** PEM: what a client trusts at this moment. */
+  /** PEM: what clients trust at this moment. */
   readonly trusted: () => string;
   /** Default: all are ready. */
   readonly endpoint?: (port: number) => Endpoint;
@@ -22,22 +22,22 @@ export interface LoadOptions {
 
 export interface Load {
   readonly answered: () => number;
-  /** Requests that went down with a process that was killed. Each was sent again elsewhere, so it is answered too. */
+  /** Requests that were lost with a killed process. Each was sent again to another one, so it was answered, too. */
   readonly lost: () => number;
   /** Every other request without an answer, one line each. */
   readonly failures: readonly string[];
-  /** Requests per second that were really sent. */
+  /** The requests per second that were actually sent. */
   readonly pace: () => number;
   readonly stop: () => Promise<void>;
 }
 
-/** More at once would only measure the machine. */
+/** A higher concurrency would only measure the machine. */
 export const atOnce = 32;
 
-/** The other side is gone: no answer, but no refusal of the certificate either. */
+/** The process is gone: no answer, but no certificate error either. */
 const gone = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
-/** A steady stream of reviews by clients that believe exactly the published bundle. */
+/** A steady stream of reviews from clients that trust exactly the published bundle. */
 export function startLoad(options: LoadOptions): Load {
   const { ports, host, path, body, perSecond, trusted, endpoint = () => 'ready' } = options;
   const failures: string[] = [];
@@ -54,7 +54,7 @@ export function startLoad(options: LoadOptions): Load {
     return review({ port, host, path, body, options: connection });
   }
 
-  /** Where nobody listens any more a Service leads elsewhere. An answer that will never come, the caller asks for again. */
+  /** If a process does not listen any more, the Service uses another one, and clients repeat unanswered requests. */
   async function one(): Promise<void> {
     const own = (sent += 1);
     const fresh = own % 2 === 0;
@@ -63,7 +63,7 @@ export function startLoad(options: LoadOptions): Load {
       const reachable = ports.filter((port) => endpoint(port) !== 'away' && !tried.has(port));
       const port = reachable[Math.floor(own / 2) % reachable.length];
       if (port === undefined) {
-        failures.push('nobody was there to answer');
+        failures.push('no replica could answer');
         return;
       }
       const outcome = await ask(port, fresh);
@@ -109,7 +109,7 @@ export function startLoad(options: LoadOptions): Load {
   };
 }
 
-/** Keeps its connections whatever happens to the bundle; one that has to be made anew believes the bundle of then. */
+/** Keeps its connections when the bundle changes; a new connection trusts the bundle of that moment. */
 function keepingAgent(trusted: () => string): https.Agent {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 2 });
   const connect = agent.createConnection.bind(agent);

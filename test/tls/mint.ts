@@ -6,7 +6,7 @@ import type { KeyPair } from '../../lib/tls/certificate.ts';
 const dayMs = 86_400_000;
 let minted = 0;
 
-/** An authority whose certificates tests mount. Each is a second younger than the one before. */
+/** An authority for mounted certificates. Each is one second younger than the one before. */
 export function mintAuthority(now: Date, days = 365): Promise<Issued> {
   minted += 1;
   const notBefore = new Date(now.getTime() - dayMs + minted * 1000);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What openssl says of a port, as it prints it. */
+/** What openssl prints about a port. */
 export interface OpensslJudgement {
   /** Of `s_client`. */
   readonly handshake: string;
@@ -11,7 +11,7 @@ export interface OpensslJudgement {
   readonly verification: string;
 }
 
-/** The judgement of another implementation that trusts the same authorities; rejects if it refuses. */
+/** Checks a port with another implementation that trusts the same authorities; rejects if it refuses. */
 export async function askOpenssl(
   { port, host, trusted }: { readonly port: number; readonly host: string; readonly trusted: string },
   directory: string,
@@ -24,7 +24,7 @@ export async function askOpenssl(
   return { handshake, verification: await openssl(['verify', '-purpose', 'sslserver', '-CAfile', bundle, leaf]) };
 }
 
-/** Nobody waits for it idly: clients of this process go on meanwhile. */
+/** Asynchronous, so that clients in this process continue in the meantime. */
 async function openssl(args: readonly string[]): Promise<string> {
   const running = promisify(execFile)('openssl', args);
   running.child.stdin?.end();

@@ -4,12 +4,12 @@ import type { Issued } from '../../lib/base/x509.ts';
 import { mintAuthority, mintPair, mountPair } from './mint.ts';
 import { host, openSite, type Replica, type Site } from './site.ts';
 
-/** A site whose certificates come from files, and the authority that signs the first of them. */
+/** A site whose certificates come from files, and the authority that signs the first one. */
 export interface Rotation {
   readonly site: Site;
   readonly authority: Issued;
   readonly freshPair: (by?: Issued, days?: number) => Promise<KeyPair>;
-  /** A replica that shows a first certificate which the cluster has trusted for long. */
+  /** A replica with a first certificate that the cluster has trusted for long. */
   readonly settled: () => Promise<Replica>;
   readonly trustedPrints: () => string[];
 }

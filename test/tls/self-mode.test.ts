@@ -38,7 +38,7 @@ function phase(): string | undefined {
   return secret()?.metadata?.annotations?.['gate.kube-reflex.dev/tls-phase'];
 }
 
-/** A tick: the events role looks, then every replica. */
+/** A tick: a pass of the events role, then a poll of every replica. */
 async function tick(replicas: readonly Replica[]): Promise<void> {
   const [first] = replicas;
   await first?.upkeep();
@@ -48,7 +48,7 @@ async function tick(replicas: readonly Replica[]): Promise<void> {
 }
 
 describe('a certificate of our own', () => {
-  it('is made by whoever comes first, and shown by all', async () => {
+  it('is issued by the first replica, and used by all', async () => {
     const replicas = await Promise.all([site.replica('self'), site.replica('self')]);
 
     await Promise.allSettled(replicas.map(({ poll }) => poll()));
@@ -83,7 +83,7 @@ describe('a certificate of our own', () => {
     expect(answers).toEqual(['tls.crt: OK\n', 'tls.crt: OK\n']);
   });
 
-  it('is valid already where clocks are an hour late, and never outlives its authority', async () => {
+  it('is already valid for clocks that are an hour late, and never outlives its authority', async () => {
     await (await site.replica('self')).poll();
     const [leaf, authority] = [new X509Certificate(file('tls.crt')), new X509Certificate(file('ca.crt'))];
 
@@ -119,7 +119,7 @@ describe('a certificate of our own', () => {
     expect(new Set(replica.calls.slice(before).map(({ verb }) => verb))).toEqual(new Set(['get']));
   });
 
-  it('starts over when somebody deleted the Secret, without failing whoever trusts the old authority', async () => {
+  it('is issued again when the Secret is deleted, and clients that trust the old authority never fail', async () => {
     const replica = await site.replica('self');
     await tick([replica]);
     const before = site.trusted();
@@ -142,7 +142,7 @@ describe('a certificate of our own', () => {
     ['tls.crt is garbled', () => ({ 'tls.crt': garbled })],
     ['the key is garbled', () => ({ 'tls.key': garbled.replaceAll('CERTIFICATE', 'PRIVATE KEY') })],
     ['the key is another', async () => ({ 'tls.key': (await mintAuthority(site.now())).key })],
-  ])('is healed when %s, and whoever trusts the published bundle never fails', async (_what, spoil) => {
+  ])('is repaired when %s, and clients that trust the published bundle never fail', async (_what, spoil) => {
     const replica = await site.replica('self');
     await tick([replica]);
     const spoilt = Object.entries<string | undefined>({ ...files(), ...(await spoil()) });
@@ -186,7 +186,7 @@ describe('a rotation of our own authority', () => {
     expect(seen).toEqual([...phases, 'stable']);
   });
 
-  it('goes on if the writer dies between its two writes', async () => {
+  it('continues if the writer dies between its two writes', async () => {
     const replicas = [await site.replica('self')];
     await site.route(...replicas);
     site.sandbox.faults.add({ verb: 'patch', effect: { do: 'cut', when: 'after' } });
@@ -195,7 +195,7 @@ describe('a rotation of our own authority', () => {
     expect(seen).toEqual([...phases, 'stable']);
   });
 
-  it('lets one of two that move at once win, and the other look again', async () => {
+  it('lets one of two concurrent writers win, and the other read again', async () => {
     const [one, other] = [await site.replica('self'), await site.replica('self')];
     await tick([one, other]);
     site.pass(250 * day);
@@ -208,7 +208,10 @@ describe('a rotation of our own authority', () => {
   });
 });
 
-/** Ages the authority until it is due, then ticks until the rotation is over; after each phase others may take over. */
+/**
+ * Ages the authority until it is due, then ticks until the rotation is over; after each phase other replicas may
+ * continue.
+ */
 async function rotate(
   replicas: readonly Replica[],
   next: (current: readonly Replica[]) => Promise<readonly Replica[]>,
@@ -216,7 +219,7 @@ async function rotate(
   let current = replicas;
   await quietly(current);
   site.pass(250 * day);
-  await quietly(current); // first a new leaf: it is due earlier
+  await quietly(current); // the leaf is due earlier, so it is renewed first
   site.pass(60);
   const seen = [phase()];
   for (let ticks = 0; ticks < 20 && !(seen.length > 1 && seen.at(-1) === 'stable'); ticks += 1) {
@@ -234,7 +237,7 @@ async function rotate(
   return seen;
 }
 
-/** A tick that may fail, as ticks do; the next one goes on. */
+/** A tick that may fail; the next one continues. */
 async function quietly([first, ...others]: readonly Replica[]): Promise<void> {
   await first?.upkeep().catch(() => undefined);
   for (const replica of [first, ...others]) {

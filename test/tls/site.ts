@@ -34,17 +34,17 @@ const admission: Pick<Admission, 'type' | 'webhooks'> = {
   webhooks: [{ name: 'own.gate.kube-reflex.dev', failurePolicy: 'Ignore', rules: [] }],
 };
 
-/** A cluster with a webhook configuration, and replicas whose clock a test turns. */
+/** A cluster with a webhook configuration, and replicas whose clock the test controls. */
 export interface Site {
   readonly sandbox: Sandbox;
   readonly now: () => Date;
   readonly pass: (seconds: number) => void;
-  /** A function's process, as far as its certificate goes: nothing happens but what the test calls. */
+  /** The certificate part of a function's process; nothing runs except what the test calls. */
   readonly replica: (mode: TlsMode, settings?: Partial<TlsConfig>) => Promise<Replica>;
   readonly configuration: () => MutatingWebhookConfiguration;
-  /** Whom our own entry trusts, as PEM. */
+  /** What our entry trusts, as PEM. */
   readonly trusted: () => string;
-  /** Makes these replicas, and no others, those that the Service sends requests to. */
+  /** Makes these replicas the only endpoints of the Service. */
   readonly route: (...replicas: readonly Replica[]) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -56,14 +56,14 @@ export interface Replica {
   readonly calls: readonly Call[];
   readonly poll: () => Promise<void>;
   readonly upkeep: () => Promise<void>;
-  /** Why it would not be ready, if so. */
+  /** Why it is not ready; `undefined` if it is. */
   readonly problem: () => Promise<string | undefined>;
   /** The text of `/metrics`. */
   readonly metrics: () => Promise<string>;
   readonly stop: () => Promise<void>;
 }
 
-/** @param daysAgo when its time begins: clients that check certificates live in the present */
+/** @param daysAgo when its clock starts; clients that check certificates use the present */
 export async function openSite(daysAgo = 0): Promise<Site> {
   const sandbox = await startSandbox();
   const access = kubeconfigAccess(JSON.stringify(sandbox.kubeconfig));
@@ -167,7 +167,7 @@ export async function openSite(daysAgo = 0): Promise<Site> {
   };
 }
 
-/** A foreign entry first, so that ours is not found by chance. */
+/** The foreign entry comes first, so that ours is not found by chance. */
 export function configurationObject(): MutatingWebhookConfiguration {
   const shared = { admissionReviewVersions: ['v1'], sideEffects: 'None' };
   const service = { namespace: 'kube-reflex', path: '/mutate', port: 443 };

@@ -183,7 +183,7 @@ describe.each(['http/1.1', 'h2'] as const)('a call of a webhook that speaks %s',
     expect(server.handshakes()).toBe(before);
   });
 
-  it('says where nobody listens', async () => {
+  it('names the address that refuses connections', async () => {
     const free = await freePort();
 
     await expect(
@@ -193,7 +193,7 @@ describe.each(['http/1.1', 'h2'] as const)('a call of a webhook that speaks %s',
     );
   });
 
-  it('says when the other side does not speak TLS', async () => {
+  it('reports a server without TLS', async () => {
     const plain = createPlainServer((_request, response) => response.end());
     await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
     const { port: at } = plain.address() as AddressInfo;

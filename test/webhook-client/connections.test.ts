@@ -83,7 +83,7 @@ function outcomes(calls: readonly Promise<AdmissionReview>[]): Promise<readonly 
   );
 }
 
-/** Answers only when so many have come. */
+/** Answers when this number of requests has arrived. */
 function together(size: number): (request: Arrived) => void {
   const waiting: Arrived[] = [];
   return (request) => {
@@ -107,7 +107,7 @@ describe('calls at the same time', () => {
     expect(server.handshakes()).toBe(handshakes);
   });
 
-  it('wait for each other where the webhook takes one at a time', async () => {
+  it('wait for each other if the webhook accepts one at a time', async () => {
     const { server, call } = await open({ protocol: 'h2', maxConcurrent: 1 });
     await call();
 
@@ -125,9 +125,9 @@ describe('calls at the same time', () => {
   });
 });
 
-describe('a webhook that leaves', () => {
+describe('a webhook that ends the connection', () => {
   it.each(['h2', 'http/1.1'] as const)(
-    'fails what it has not answered over %s, and is asked anew the next time',
+    'fails unanswered calls over %s, and gets a new connection for the next call',
     async (protocol) => {
       const waiting: Arrived[] = [];
       const { call } = await open({ protocol }, (request) => {
@@ -144,22 +144,22 @@ describe('a webhook that leaves', () => {
     },
   );
 
-  it.each(['h2', 'http/1.1'] as const)('amid its answer has not given one over %s', async (protocol) => {
+  it.each(['h2', 'http/1.1'] as const)('during its answer fails the call over %s', async (protocol) => {
     const { call } = await open({ protocol }, ({ begin, cut }) => {
-      begin(JSON.stringify({ response: { uid: 'a', allowed: true } })); // as good as whole, but it is not said to be
+      begin(JSON.stringify({ response: { uid: 'a', allowed: true } })); // complete, but without its end
       setTimeout(cut, 50);
     });
 
     expect(await outcomes([call('a')])).toEqual(['EOF']);
   });
 
-  it('a request over h2 without a word has not answered it', async () => {
+  it('for one stream of h2 without an answer fails the call', async () => {
     const { call } = await open({ protocol: 'h2' }, ({ leave }) => leave());
 
     expect(await outcomes([call('a')])).toEqual(['EOF']);
   });
 
-  it('in order loses nothing: what is under way is answered there, the rest on another connection', async () => {
+  it('gracefully loses nothing: it answers active calls, and others use a new connection', async () => {
     const held: Arrived[] = [];
     const { server, call } = await open({ protocol: 'h2' }, (request, count) => {
       if (count === 1) {
@@ -179,7 +179,7 @@ describe('a webhook that leaves', () => {
   });
 });
 
-describe('a request that the webhook has not looked at', () => {
+describe('a request that the webhook did not process', () => {
   it('is sent once more', async () => {
     const seen: number[] = [];
     const { call } = await open({ protocol: 'h2' }, (request, count) => {
@@ -284,7 +284,7 @@ describe('idle connections', () => {
     expect([stdout.trim(), server.handshakes()]).toEqual(['u', 1]);
   });
 
-  it.each(['h2', 'http/1.1'] as const)('that nobody waited for keep no process alive over %s', async (protocol) => {
+  it.each(['h2', 'http/1.1'] as const)('of aborted calls keep no process alive over %s', async (protocol) => {
     const { target } = await open({ protocol });
     const program = `
       import { createEndpoint } from ${JSON.stringify(join(import.meta.dirname, '../../lib/webhook-client/endpoint.ts'))};
@@ -293,7 +293,7 @@ describe('idle connections', () => {
       givingUp.abort();
       await post.catch(({ name }) => console.log(name));`;
 
-    const waiting = { timeout: 30_000 }; // the server ends such a connection later than that
+    const waiting = { timeout: 30_000 }; // shorter than the server keeps such a connection
     const running = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], waiting);
 
     expect((await running).stdout.trim()).toBe('AbortError');

@@ -81,11 +81,13 @@ describe('node-affinity-mutate leaves', () => {
     expect(steps).toContain(`delete Secret ${namespace}/${ours}`);
   });
 
-  it('not before it is told a setting that its workload does not show', async () => {
+  it('not before it is given a setting that its workload does not show', async () => {
     await installWith({ env: [{ name: prefixed, valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } }] });
     await world.sandbox.api.create(secrets, { metadata: { name: ours, namespace, annotations: issued } });
 
-    await expect(leaving(world.sandbox, nodeAffinity)).rejects.toThrow(`${prefixed}: write it into its env, or give`);
+    await expect(leaving(world.sandbox, nodeAffinity)).rejects.toThrow(
+      `could not read ${prefixed} from its workload: the value is not visible there; write it into its env, or pass`,
+    );
     const { steps } = await leaving(world.sandbox, nodeAffinity, { environment: { TLS_SECRET: ours } });
 
     expect(steps).toContain(`delete Secret ${namespace}/${ours}`);
@@ -96,7 +98,7 @@ describe('node-affinity-mutate leaves', () => {
     world.sandbox.faults.add({ verb: 'get', resource: 'secrets', effect: { do: 'refuse', status: 403 } });
 
     await expect(leaving(world.sandbox, nodeAffinity, { environment: { TLS_SECRET: ours } })).rejects.toThrow(
-      'takes settings from Secret whole, which you may not read: run this as somebody who may',
+      'could not read the settings of its workload from Secret whole: forbidden; run this with an account that may',
     );
   });
 

@@ -2,19 +2,19 @@ import { commonConditions, type ConditionTable, type Severity } from '../../func
 import type { Definition } from '../../function/definition.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 
-/** How Prometheus' users grade alerts. What is only worth knowing wakes nobody. */
+/** The severities of Prometheus alerts. Conditions that are only worth knowing have no alert. */
 const grades: Readonly<Record<Severity, string | undefined>> = {
   error: 'critical',
   warning: 'warning',
   info: undefined,
 };
 
-/** Conditions come and go while a cluster settles; what stands for so long needs a person. */
+/** Conditions come and go while a cluster converges; after this time a person must look. */
 const patience = '10m';
 
 /**
- * One alert for each condition of the functions, with its meaning and what to do. A function that sleeps has no series,
- * hence the last value of 15 minutes.
+ * One alert for each condition, with its meaning and what to do. A function that is scaled to zero has no series, so
+ * the last value within 15 minutes counts.
  */
 export function conditionAlerts(definitions: readonly Definition[]): Manifest {
   const common = { name: 'conditions of every function', rules: rulesOf(commonConditions, undefined) };

@@ -8,14 +8,14 @@ import { labelsOf, partName } from '../../function/names.ts';
 import type { Manifest, ManifestMetadata } from '../../kube/model/manifest.ts';
 import type { Installation } from './installation.ts';
 
-/** What cert-manager needs in place of a certificate that the function issues itself. */
+/** The changes for a certificate from cert-manager instead of one that the function issues. */
 export interface CertManagerVariant {
   readonly certificates: readonly Manifest[];
-  /** Strategic merge patches of what the function ships with. */
+  /** Strategic merge patches of the standard manifests. */
   readonly patches: readonly Manifest[];
 }
 
-/** The function with a certificate of cert-manager, as a departure from the one that issues its own. */
+/** Compares the manifests in mode `cert-manager` with the standard ones. */
 export function certManagerVariant(
   definition: Definition,
   site: Installation,
@@ -45,7 +45,7 @@ function isSameObject(one: Manifest, other: Manifest): boolean {
   );
 }
 
-/** cert-manager fills in the bundle of a configuration that says whose. */
+/** cert-manager writes the bundle of a configuration that names a Certificate. */
 function injected(manifest: Manifest, name: string, { namespace }: Installation): Manifest {
   const { annotations: given } = manifest.metadata;
   const annotations = { ...given, 'cert-manager.io/inject-ca-from': `${namespace}/${partName(name, 'webhook')}` };
@@ -65,7 +65,7 @@ function patchOf(standard: Manifest, variant: Manifest | undefined): Manifest {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of the variant that the standard lacks or has otherwise; lists as a whole. */
+/** The fields of the variant that the standard lacks or has with another value; lists count as a whole. */
 function difference(standard: Fields, variant: Fields): Fields {
   const keys = Object.keys(variant).filter((key) => !isDeepStrictEqual(standard[key], variant[key]));
   return Object.fromEntries(
@@ -80,7 +80,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An authority of its own that issues the leaf: with a self-signed leaf every renewal would be a new root. */
+/** A separate authority issues the leaf: with a self-signed leaf every renewal would be a new root. */
 function certificatesOf(
   { name, secret }: { readonly name: string; readonly secret: string },
   { namespace }: Installation,

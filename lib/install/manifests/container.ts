@@ -4,8 +4,8 @@ import type { Scaling } from '../../function/scaling.ts';
 import { ProcessSettings, type FunctionSettings } from '../../function/settings.ts';
 import type { Installation } from './installation.ts';
 
-/** What a part of a function is told by its environment. */
-export interface Told {
+/** What the manifests set for a container of a function: its environment, files and memory. */
+export interface ContainerSpec {
   readonly name: string;
   readonly role: FunctionSettings['ROLE'];
   readonly settings: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface Told {
   readonly scaling?: Scaling | undefined;
 }
 
-/** What a container finds as files. A Secret must be there before it starts, a ConfigMap need not. */
+/** Files in a container. A Secret must exist before the container starts, a ConfigMap need not. */
 export type Mounted = Mount | { readonly secret: string; readonly path: string };
 
 /** The volumes of a pod whose container has these mounts. */
@@ -38,18 +38,18 @@ interface Volume {
   readonly secret?: { readonly secretName: string };
 }
 
-/** The ports that the process opens when nobody says otherwise. */
+/** The default ports of the process. */
 export function standardPorts(): { readonly http: number; readonly https: number } {
   const { PORT, TLS_PORT } = parseConfig(ProcessSettings, {});
   return { http: PORT, https: TLS_PORT };
 }
 
-/** Knative's queue-proxy passes requests on for so many seconds after it was told to end. */
+/** Knative's queue-proxy forwards requests for this many seconds after SIGTERM. */
 const queueProxyDrain = '30';
 
-/** What every container of a function has in common: the image, its environment and the narrowest security context. */
+/** What all containers of a function have: image, environment and a restrictive security context. */
 export function containerOf(
-  { name, role, settings, mounts = [], scaling }: Told,
+  { name, role, settings, mounts = [], scaling }: ContainerSpec,
   { image }: Installation,
 ): ContainerBase {
   const drain = role === 'events' ? { DRAIN_SECONDS: queueProxyDrain } : {};
@@ -69,13 +69,13 @@ export function containerOf(
   };
 }
 
-/** Of every process for which nothing else is said, by the image. */
+/** The default in the image. */
 export const standardYoungMb = 8;
 
-/** What bounds the memory of a process. */
+/** The environment variables that limit the memory of a process. */
 export function memoryOf({ heapMb, youngMb, mallocArenas }: Scaling = {}): Readonly<Record<string, string>> {
   const heap = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
-  const bounds = [...heap, `--max-semi-space-size=${youngMb ?? standardYoungMb}`]; // they replace those of the image
+  const bounds = [...heap, `--max-semi-space-size=${youngMb ?? standardYoungMb}`]; // replaces the options in the image
   return {
     ...(heapMb === undefined && youngMb === undefined ? {} : { NODE_OPTIONS: bounds.join(' ') }),
     ...(mallocArenas === undefined ? {} : { MALLOC_ARENA_MAX: String(mallocArenas) }),

@@ -5,29 +5,29 @@ import { isGenerated } from './file.ts';
 
 const kustomization = 'kustomization.yaml';
 
-/** What one folder of an installation should hold. */
+/** The expected content of one folder of an installation. */
 export interface Folder {
-  /** Name and text of each file. */
+  /** The text of each file by name. */
   readonly files: ReadonlyMap<string, string>;
-  /** The file that kustomize reads, given the names of all others, those written by hand included. */
+  /** The kustomization, given the names of all other files, including those written by hand. */
   readonly kustomization?: (names: readonly string[]) => string;
 }
 
-/** How an installation departs from the definitions; paths are relative to its root. */
+/** How an installation differs from the definitions; paths are relative to its root. */
 export interface Drift {
-  /** Path and text of what is missing or differs. */
+  /** The text of each missing or different file, by path. */
   readonly write: ReadonlyMap<string, string>;
-  /** Generated files of functions that are gone. */
+  /** Generated files that are no longer needed. */
   readonly remove: readonly string[];
 }
 
-/** Compares folders with what they should hold. Files written by hand stay, and are listed with the others. */
+/** Compares folders with their expected content. Files written by hand stay, and are listed with the others. */
 export async function driftOf(root: string, folders: ReadonlyMap<string, Folder>): Promise<Drift> {
   const present = await filesUnder(root);
   const byHand = [...present].filter(([, text]) => !isGenerated(text)).map(([path]) => path);
   const wanted = new Map([...folders].flatMap(([folder, content]) => filesOf(folder, content, byHand)));
   for (const path of byHand.filter((each) => wanted.has(each))) {
-    throw new Error(`write ${join(root, path)}: there is a file of that name that was written by hand`);
+    throw new Error(`could not write ${join(root, path)}: a file of that name was written by hand; rename it`);
   }
   return {
     write: new Map([...wanted].filter(([path, text]) => present.get(path) !== text)),
@@ -47,7 +47,7 @@ function filesOf(folder: string, { files, kustomization: listing }: Folder, byHa
   return [...own, [join(folder, kustomization), listing(names)] as [string, string]];
 }
 
-/** Brings the installation in line. */
+/** Writes and removes the files that differ. */
 export async function repair(root: string, { write, remove }: Drift): Promise<void> {
   for (const [path, text] of write) {
     await mkdir(dirname(join(root, path)), { recursive: true });

@@ -4,29 +4,29 @@ import type { Definition } from '../../function/definition.ts';
 import type { Permission } from '../../function/permissions.ts';
 import type { Scaling } from '../../function/scaling.ts';
 import type { Trigger } from '../../function/triggers.ts';
-import type { Mounted, Told } from './container.ts';
+import type { ContainerSpec, Mounted } from './container.ts';
 import { standardInstallation, type Installation } from './installation.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import type { TlsConfig } from '../../tls/settings.ts';
 import { accountWith } from './rights.ts';
 import { knativeService } from './service.ts';
-import { settingsTold } from './settings.ts';
+import { workloadSettings } from './settings.ts';
 import { sourcesOf, tickSource } from './sources.ts';
 import { triggersOf } from './triggers.ts';
 import { webhookConfigurations, webhookWorkload } from './webhook.ts';
 
 /** Everything that a function needs in a cluster. */
 export interface Rendered {
-  /** In the order in which they should be applied: what others refer to first, webhook configurations last. */
+  /** In the order of applying: referenced objects first, webhook configurations last. */
   readonly manifests: readonly Manifest[];
-  /** Settings that the operator has yet to fill in, each with its example. */
+  /** Settings that the operator must fill in, each with its example. */
   readonly placeholders: Readonly<Record<string, string>>;
 }
 
-/** How the events half of a function runs, and how events reach it. */
+/** How the events role of a function runs, and how events reach it. */
 export interface Platform {
   readonly workload: (
-    told: Omit<Told, 'role'>,
+    spec: Omit<ContainerSpec, 'role'>,
     scaling: Scaling | undefined,
     site: Installation,
   ) => readonly Manifest[];
@@ -34,7 +34,7 @@ export interface Platform {
 }
 
 export const knative: Platform = {
-  workload: (told, scaling, site) => [knativeService(told, scaling, site)],
+  workload: (spec, scaling, site) => [knativeService(spec, scaling, site)],
   wiring: ({ name, tick }, on, site) => [
     ...sourcesOf(
       name,
@@ -46,20 +46,23 @@ export const knative: Platform = {
   ],
 };
 
-/** What the definition asks for with the default settings, or with those given, which its workloads then have. */
+/**
+ * The manifests of a definition, with the default settings or with `environment`, which is also written into the
+ * workloads.
+ */
 export function renderFunction(
   definition: Definition,
   site = standardInstallation,
   { platform = knative, environment = {} }: { readonly platform?: Platform; readonly environment?: Environment } = {},
 ): Rendered {
   const { name, scaling } = definition;
-  const settings = settingsTold(definition, environment);
+  const settings = workloadSettings(definition, environment);
   const config = parseConfig(definition.config, settings, name);
   const { on, admit, permissions, objects } = askedBy(definition, config, site);
   const { namespace } = site;
   const admits = admit.length > 0;
   const certificate = admits ? certificateMount(config as TlsConfig) : [];
-  const told = { name, settings, mounts: certificate };
+  const spec = { name, settings, mounts: certificate };
   return {
     placeholders: Object.fromEntries(
       Object.entries(settings).filter(([variable]) => environment[variable] === undefined),
@@ -68,9 +71,9 @@ export function renderFunction(
       ...objects,
       ...accountWith({ name, part: 'events', namespace }, permissionsOf('events', permissions)),
       ...(admits ? accountWith({ name, part: 'webhook', namespace }, permissionsOf('admission', permissions)) : []),
-      ...platform.workload(told, scaling, site),
+      ...platform.workload(spec, scaling, site),
       ...(admits
-        ? webhookWorkload({ ...told, mounts: [...(definition.mounts?.(config) ?? []), ...certificate] }, site)
+        ? webhookWorkload({ ...spec, mounts: [...(definition.mounts?.(config) ?? []), ...certificate] }, site)
         : []),
       ...platform.wiring(definition, on, site),
       ...webhookConfigurations(name, admit, site),
@@ -78,13 +81,13 @@ export function renderFunction(
   };
 }
 
-/** Where somebody else issues the certificate, both halves find it as files. */
+/** If another party issues the certificate, both roles mount it. */
 function certificateMount({ TLS_MODE, TLS_SECRET, CERT_DIR }: TlsConfig): Mounted[] {
   const issuedElsewhere = TLS_MODE === 'files' || TLS_MODE === 'cert-manager' || TLS_MODE === 'gardener';
   return issuedElsewhere ? [{ secret: TLS_SECRET, path: CERT_DIR }] : [];
 }
 
-/** What the definition makes of its settings. */
+/** What the definition requests with its settings. */
 export function askedBy(
   { on, admit, permissions, objects }: Definition,
   config: unknown,
@@ -103,7 +106,7 @@ export function askedBy(
   };
 }
 
-/** The rights that one workload of a function needs. */
+/** The rights of one role of a function. */
 export function permissionsOf(workload: 'events' | 'admission', permissions: readonly Permission[]): Permission[] {
   return permissions.filter(({ role = workload }) => role === workload);
 }

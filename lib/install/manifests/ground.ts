@@ -4,14 +4,15 @@ import { deliveryAt } from './triggers.ts';
 
 const labels = { 'app.kubernetes.io/part-of': 'kube-reflex' };
 
-/** What everything else of an installation is in. */
+/** The namespace of an installation. */
 export function namespaceOf({ namespace }: Installation): Manifest {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } };
 }
 
 /**
- * What events pass on Knative. Delivery is synchronous on purpose: an event stays with its source until the function has
- * answered. With `messaging.knative.dev/async-handler` it would wait in memory, and be lost with the pod that holds it.
+ * The Broker of an installation on Knative. Delivery is synchronous on purpose: the source keeps an event until the
+ * function has answered. With `messaging.knative.dev/async-handler`, events would wait in memory and be lost with the
+ * pod.
  */
 export function brokerOf(site: Installation): Manifest {
   const { broker, namespace } = site;

@@ -5,11 +5,11 @@ import type { Site } from '../../function/names.ts';
 export interface Installation extends Site {
   readonly image: string;
   readonly broker: string;
-  /** The Knative Service that takes events which nobody could handle. */
+  /** The Knative Service for events that no function could handle. */
   readonly deadLetters: string;
 }
 
-/** What `knative/shared` sets up. An overlay moves the image to another registry. */
+/** The names in `knative/shared`. An overlay moves the image to another registry. */
 export const standardInstallation: Installation = {
   namespace: 'kube-reflex',
   image: `kube-reflex:${version}`,
@@ -17,7 +17,7 @@ export const standardInstallation: Installation = {
   deadLetters: 'dead-letters',
 };
 
-/** Each value once, in the order of its first appearance. */
+/** The values without duplicates, in the order of first appearance. */
 export function distinct<T>(values: readonly T[]): T[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }

@@ -17,13 +17,16 @@ import { renderShared } from './shared.ts';
 
 type Folders = ReadonlyMap<string, Folder>;
 
-/** What is installed, and with which settings: what it may, hears of and is asked depends on them. */
+/** The functions to install and their settings, which decide on rights, watches and webhooks. */
 interface Wanted {
   readonly definitions: readonly Definition[];
   readonly settingsOf: SettingsOf;
 }
 
-/** The ways to install the functions, each a folder of the repository. Kinds are apart: they outlive the functions. */
+/**
+ * The ways to install the functions, each a folder of the repository. Kinds have a separate folder, because they
+ * outlive the functions.
+ */
 const installations: readonly (readonly [string, (wanted: Wanted) => Folders])[] = [
   ['knative', knativeFolders],
   [join('deploy', 'plain'), plainFolders],
@@ -32,7 +35,7 @@ const installations: readonly (readonly [string, (wanted: Wanted) => Folders])[]
   [join('deploy', 'monitoring', 'conditions'), alertFolders],
 ];
 
-/** One file that departs from the definitions: its text is another, or it should not be there. */
+/** A file that differs from the definitions, or that should not exist. */
 export interface Departure {
   readonly path: string;
   readonly superfluous: boolean;
@@ -45,8 +48,12 @@ export interface UpdateOptions {
 }
 
 /**
- * Names every file under the root that departs from the definitions, and mends it unless asked only to check. What can't
- * be mended is found before the first file is touched.
+ * Writes all manifests, alerts and README tables that differ from the definitions, and returns their paths. Problems
+ * that it cannot fix are thrown before the first write.
+ *
+ * ```ts
+ * const outdated = await updateManifests(definitions, { root: '.', check: true }); // writes nothing
+ * ```
  */
 export async function updateManifests(
   definitions: readonly Definition[],
@@ -74,7 +81,7 @@ export async function updateManifests(
   ];
 }
 
-/** A base for each function and one for what they share; one overlay installs all, another does with cert-manager. */
+/** One base for each function and one for what they share; one overlay installs all, another one with cert-manager. */
 function knativeFolders({ definitions, settingsOf }: Wanted): Folders {
   const bases = [...definitions.map(({ name }) => name), 'shared'];
   const admitting = definitions.filter(({ admit }) => admit !== undefined);
@@ -86,7 +93,10 @@ function knativeFolders({ definitions, settingsOf }: Wanted): Folders {
         new Map([
           [
             'broker.yaml',
-            manifestFile('what events pass', [namespaceOf(standardInstallation), brokerOf(standardInstallation)]),
+            manifestFile('the namespace and the Broker', [
+              namespaceOf(standardInstallation),
+              brokerOf(standardInstallation),
+            ]),
           ],
           [
             'shared.yaml',
@@ -107,7 +117,7 @@ function knativeFolders({ definitions, settingsOf }: Wanted): Folders {
   ]);
 }
 
-/** It names the bases again: kustomize does not let an overlay inside a folder build upon that folder. */
+/** Lists the bases again, because kustomize does not let an overlay build on the folder that contains it. */
 function certManagerOverlay(bases: readonly string[], admitting: readonly Definition[]): Folder {
   const resources = bases.map((name) => `../${name}`);
   const components = admitting.map(({ name }) => `../${name}/cert-manager`);
@@ -139,7 +149,7 @@ function plainFolders({ definitions, settingsOf }: Wanted): Folders {
   return new Map([['.', listing(new Map([...files, ['namespace.yaml', namespace], ['source.yaml', source]]))]]);
 }
 
-/** The stack file is for `faas-cli`; what Kubernetes must hold beside it is a folder of its own. */
+/** The stack file is for `faas-cli`; the Kubernetes objects have a separate folder. */
 function openfaasFolders({ definitions, settingsOf }: Wanted): Folders {
   const files = definitions.map((definition): [string, string] => [
     `${definition.name}.yaml`,
@@ -165,7 +175,7 @@ function kindFolders({ definitions }: Wanted): Folders {
   return new Map([['.', listing(new Map(files))]]);
 }
 
-/** A folder whose kustomization lists its files, and these folders. */
+/** A folder whose kustomization lists its files and `folders`. */
 function listing(files: ReadonlyMap<string, string>, folders: readonly string[] = []): Folder {
   return { files, kustomization: (names) => kustomizationFile({ resources: [...folders, ...names].sort() }) };
 }

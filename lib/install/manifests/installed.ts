@@ -20,7 +20,7 @@ export const knativeServices: Resource = {
   namespaced: true,
 };
 
-/** `undefined` where there is neither a Knative Service nor a Deployment of its name. */
+/** `undefined` if there is neither a Knative Service nor a Deployment with its name. */
 export async function findInstallation(
   { name, config }: Pick<Definition, 'name' | 'config'>,
   { kube, namespace }: { readonly kube: Kube; readonly namespace: string },
@@ -36,7 +36,7 @@ export async function findInstallation(
   return { platform: service === undefined ? alone : knative, ...variables };
 }
 
-/** The settings as the function itself has read them. */
+/** The settings as the function itself reads them. */
 export function configOf({ name, config }: Pick<Definition, 'name' | 'config'>, environment: Environment): unknown {
   return parseConfig(config, { ...exampleEnvironment(config), ...environment }, name);
 }

@@ -9,17 +9,17 @@ import { standardInstallation, type Installation } from './installation.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import { subscribedSource, plainSubscription } from './plain.ts';
 import { standardScaling } from '../../function/scaling.ts';
-import { defaultSettings, settingsTold, type SettingsOf } from './settings.ts';
+import { defaultSettings, workloadSettings, type SettingsOf } from './settings.ts';
 
-/** Where OpenFaaS runs functions. What belongs to them is there too: both halves of a function share objects. */
+/** The namespace in which OpenFaaS runs functions. All their objects are there, because both roles share some. */
 export const openfaasSite: Installation = { ...standardInstallation, namespace: 'openfaas-fn' };
 
 const gateway = 'http://gateway.openfaas:8080';
 
-/** OpenFaaS makes the workloads of the stack file; the rest is Kubernetes alone. */
+/** OpenFaaS creates the workloads from the stack file; everything else is plain Kubernetes. */
 export const openfaas: Platform = { workload: () => [], wiring: () => [] };
 
-/** The program that watches the API server for all functions. */
+/** The event source of all functions. */
 export function openfaasSource(
   definitions: readonly Definition[],
   settingsOf: SettingsOf = defaultSettings,
@@ -30,7 +30,7 @@ export function openfaasSource(
   );
 }
 
-/** What a function wants to hear of through the gateway. Ticks are the business of the cron connector. */
+/** The subscription of a function through the gateway. The cron connector sends the ticks. */
 export function gatewaySubscriptionOf(
   definition: Definition,
   site: Installation,
@@ -40,15 +40,15 @@ export function gatewaySubscriptionOf(
   return { ...plainSubscription(definition, site, environment), sink, tick: undefined };
 }
 
-/** OpenFaaS marks what it deploys. */
+/** Whether OpenFaaS deployed the object, according to its label. */
 export function isOpenfaas({ metadata }: KubeObject): boolean {
   return metadata?.labels?.['faas_function'] !== undefined;
 }
 
-/** faas-cli takes it from the environment, and this example where nobody says. */
+/** faas-cli reads REGISTRY from the environment; this is the fallback. */
 const registry = '${REGISTRY:-registry.example.com}';
 
-/** What `faas-cli deploy` reads. */
+/** The content of the file for `faas-cli deploy`. */
 export function stackOf(definitions: readonly Definition[], settingsOf: SettingsOf = defaultSettings): object {
   return {
     version: '1.0',
@@ -60,15 +60,15 @@ export function stackOf(definitions: readonly Definition[], settingsOf: Settings
 }
 
 /**
- * faas-netes lets a pod end for so long, and two seconds more; without it for 30 s, and a drain takes as much. None of
- * our programs reads it.
+ * faas-netes sets the termination grace period to this plus two seconds. The default of 30 s is as long as a drain
+ * takes. Our programs do not read it.
  */
 const grace = { write_timeout: '60s' };
 
 function stackFunction({ name, config, scaling, tick }: Definition, given: Environment): object {
   const { minScale, maxScale, cpu, memory } = { ...standardScaling, ...scaling };
-  const told = { name, role: 'events', settings: settingsTold({ config }, given), scaling } as const;
-  const { image, env } = containerOf(told, openfaasSite);
+  const spec = { name, role: 'events', settings: workloadSettings({ config }, given), scaling } as const;
+  const { image, env } = containerOf(spec, openfaasSite);
   return {
     image: `${registry}/${image}`,
     skip_build: true,

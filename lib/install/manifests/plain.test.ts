@@ -13,7 +13,7 @@ describe('the source', () => {
   it.each([
     ['Kubernetes alone', plainSubscription],
     ['OpenFaaS', gatewaySubscriptionOf],
-  ])('on %s starts anew when it has to send something else, and only then', (_platform, subscription) => {
+  ])('on %s restarts when its subscriptions change, and only then', (_platform, subscription) => {
     function template(...definitions: readonly Definition[]): unknown {
       const wanted = definitions.map((definition) => subscription(definition, standardInstallation));
       const [deployment] = ofKind('Deployment', subscribedSource(wanted, standardInstallation));
@@ -24,7 +24,7 @@ describe('the source', () => {
     expect(template(one, two)).toEqual(template(one, two));
   });
 
-  it('says of which subscriptions its pods are in a few characters', () => {
+  it('marks its pods with a short hash of the subscriptions', () => {
     const [deployment] = ofKind('Deployment', plainSource([one]));
 
     expect(deployment?.['spec']).toMatchObject({

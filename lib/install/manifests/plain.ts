@@ -11,22 +11,22 @@ import { standardInstallation, type Installation } from './installation.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import { accountWith } from './rights.ts';
 import { standardScaling } from '../../function/scaling.ts';
-import { defaultSettings, settingsTold, type SettingsOf } from './settings.ts';
+import { defaultSettings, workloadSettings, type SettingsOf } from './settings.ts';
 import { readingRight } from './sources.ts';
 
-/** The name of the event source, which all functions share: equal watches cost one connection. */
+/** The name of the event source. All functions share it, so that equal watches need one connection. */
 export const source = 'source';
 export const subscriptions = { directory: '/etc/kube-reflex', key: 'subscriptions.json' };
 
-/** Kubernetes alone: a Deployment for each function; `plainSource` brings the events. */
+/** Plain Kubernetes: a Deployment for each function; `plainSource` sends the events. */
 export const plain: Platform = {
-  workload: (told, scaling, site) => {
+  workload: (spec, scaling, site) => {
     const { cpu, memory } = { ...standardScaling, ...scaling };
-    const { name } = told;
-    const container = containerOf({ ...told, role: 'events', scaling }, site);
+    const { name } = spec;
+    const container = containerOf({ ...spec, role: 'events', scaling }, site);
     return [
       deployment(
-        { name, container: { ...container, resources: { requests: { cpu, memory } } }, ...volumesOf(told.mounts) },
+        { name, container: { ...container, resources: { requests: { cpu, memory } } }, ...volumesOf(spec.mounts) },
         site,
       ),
       service(name, site),
@@ -35,7 +35,7 @@ export const plain: Platform = {
   wiring: () => [],
 };
 
-/** The program that watches the API server for all of these functions, and ticks. */
+/** The program that watches the API server for these functions, and ticks. */
 export function plainSource(
   definitions: readonly Definition[],
   site = standardInstallation,
@@ -47,7 +47,7 @@ export function plainSource(
   );
 }
 
-/** The same for any subscriptions. */
+/** The event source with these subscriptions. */
 export function subscribedSource(wanted: readonly WrittenSubscription[], site: Installation): Manifest[] {
   const rights = wanted.flatMap(({ watches }) => watches.map(({ resource, scope }) => readingRight(resource, scope)));
   const { directory, key } = subscriptions;
@@ -72,7 +72,7 @@ export function subscribedSource(wanted: readonly WrittenSubscription[], site: I
           volumeMounts: [{ name: 'subscriptions', mountPath: directory, readOnly: true }],
         },
         volumes: [{ name: 'subscriptions', configMap: { name: source } }],
-        // It reads them once: without another template its pod would go on with those of its start.
+        // The source reads its subscriptions once; a changed template restarts it.
         annotations: { 'kube-reflex.dev/subscriptions': digest(text, 16) },
       },
       site,
@@ -87,7 +87,7 @@ export function plainSubscription(
   environment: Environment = {},
 ): WrittenSubscription {
   const { name, config } = definition;
-  const settings = parseConfig(config, settingsTold({ config }, environment), name);
+  const settings = parseConfig(config, workloadSettings({ config }, environment), name);
   const sink = `http://${name}.${site.namespace}.svc`;
   const { watches, tick } = subscriptionOf(definition, settings, site);
   return { name, sink, watches, tick };
@@ -102,7 +102,7 @@ function metadataOf(
 
 type PodSpec = NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>;
 
-/** One pod at a time: two would be right as well, and cost twice. */
+/** One replica: a second one would do no harm, but double the work. */
 function deployment(
   {
     name,

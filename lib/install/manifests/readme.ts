@@ -7,8 +7,8 @@ import type { Definition } from '../../function/definition.ts';
 const section = /(<!-- conditions -->\n)[\s\S]*?(<!-- \/conditions -->)/;
 
 /**
- * The READMEs whose section about conditions differs from the tables, with the text that they should have. A README
- * without the marks `<!-- conditions -->` and `<!-- /conditions -->` has no such section.
+ * The expected text of each README whose table of conditions differs from the definitions. A README without the marks
+ * `<!-- conditions -->` and `<!-- /conditions -->` has no such table.
  */
 export async function outdatedReadmes(
   root: string,
@@ -34,7 +34,7 @@ function pageWith(text: string, table: ConditionTable): string {
   return text.replace(section, (_section, start: string, end: string) => `${start}\n${conditionRows(table)}\n\n${end}`);
 }
 
-/** The table as Markdown, its columns aligned. */
+/** The table as Markdown with aligned columns. */
 export function conditionRows(table: ConditionTable): string {
   const rows = Object.entries(table).map(([type, { severity, meaning, action }]) => [
     `\`${type}\``,

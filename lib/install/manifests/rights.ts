@@ -3,7 +3,7 @@ import { clusterName, labelsOf, partName, type Part } from '../../function/names
 import { distinct } from './installation.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 
-/** The ServiceAccount of one part of a function. */
+/** The ServiceAccount of one workload of a function. */
 export interface Account {
   /** The function. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Account {
   readonly namespace: string;
 }
 
-/** The account with exactly these rights: one role and one binding for each place where it has any. */
+/** The account with exactly these rights: one role and one binding for each namespace. */
 export function accountWith(account: Account, permissions: readonly Permission[]): Manifest[] {
   const places = Map.groupBy(
     permissions.flatMap((permission) =>

@@ -1,22 +1,26 @@
 import { type Scaling, standardScaling } from '../../function/scaling.ts';
-import { containerOf, standardPorts, volumesOf, type Told } from './container.ts';
+import { containerOf, standardPorts, volumesOf, type ContainerSpec } from './container.ts';
 import { labelsOf } from '../../function/names.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import type { Installation } from './installation.ts';
 
 /**
- * The Knative Service that handles events and ticks. It avoids every field that Knative keeps behind a feature flag, and
- * says of its container what Knative would fill in: a list that comes back with more is a difference to GitOps tools.
+ * The Knative Service of the events role. It avoids all fields that Knative keeps behind a feature flag, and sets those
+ * that Knative would default, because GitOps tools report a list with added fields as a difference.
  */
-export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | undefined, site: Installation): Manifest {
+export function knativeService(
+  spec: Omit<ContainerSpec, 'role'>,
+  scaling: Scaling | undefined,
+  site: Installation,
+): Manifest {
   const { minScale, maxScale, cpu, memory } = { ...standardScaling, ...scaling };
-  const labels = labelsOf(told.name, 'events');
+  const labels = labelsOf(spec.name, 'events');
   const { http: port } = standardPorts();
   return {
     apiVersion: 'serving.knative.dev/v1',
     kind: 'Service',
     metadata: {
-      name: told.name,
+      name: spec.name,
       namespace: site.namespace,
       labels: { ...labels, 'networking.knative.dev/visibility': 'cluster-local' },
     },
@@ -30,21 +34,22 @@ export function knativeService(told: Omit<Told, 'role'>, scaling: Scaling | unde
           },
         },
         spec: {
-          serviceAccountName: told.name,
+          serviceAccountName: spec.name,
           enableServiceLinks: false,
           containerConcurrency: 100,
           timeoutSeconds: 120,
           containers: [
             {
-              ...containerOf({ ...told, role: 'events', scaling }, site),
+              ...containerOf({ ...spec, role: 'events', scaling }, site),
               ports: [{ containerPort: port, protocol: 'TCP' }],
-              // Without a period Knative probes every 50 ms; with one a cold start waits for the kubelet's seconds.
+              // Without a period Knative probes every 50 ms; with one, a cold start waits for the kubelet's interval of
+              // seconds.
               readinessProbe: { httpGet: { path: '/health/readiness', port }, successThreshold: 1 },
               livenessProbe: { httpGet: { path: '/health/liveness', port } },
               resources: { requests: { cpu, memory } },
             },
           ],
-          ...volumesOf(told.mounts),
+          ...volumesOf(spec.mounts),
         },
       },
     },

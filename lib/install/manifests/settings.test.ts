@@ -11,14 +11,14 @@ const config = z.object({
 const definitions = [sample({ name: 'one', config }), sample({ name: 'two', config })];
 
 describe('chosen settings', () => {
-  it('are those of each function, the later of two, whatever characters a value has', () => {
+  it('belong to one function; the last one counts, and values may have any characters', () => {
     const settingsOf = chosenSettings(['one.TARGET=a', 'one.TARGET=b=c.d\n', 'two.BOLD=true'], definitions);
 
     expect(settingsOf('one')).toEqual({ TARGET: 'b=c.d\n' });
     expect(settingsOf('two')).toEqual({ BOLD: 'true' });
   });
 
-  it('may be those that every function has', () => {
+  it('may be settings that every function has', () => {
     expect(chosenSettings(['one.LOG_LEVEL=debug', 'one.DRY_RUN=true'], definitions)('one')).toEqual({
       LOG_LEVEL: 'debug',
       DRY_RUN: 'true',
@@ -34,8 +34,8 @@ describe('chosen settings', () => {
     ['one.BOLD=perhaps', 'one.BOLD must be true or false, got "perhaps" (example: true)'],
     ['one.TARGET=', 'one.TARGET is required (example: somewhere)'],
     ['one.LOG_LEVEL=loud', 'one.LOG_LEVEL must be one of'],
-    ['one.PORT=80', 'one.PORT is decided by the manifests: leave it out'],
-    ['one.ROLE=all', 'one.ROLE is decided by the manifests: leave it out'],
+    ['one.PORT=80', 'one.PORT is set by the manifests; leave it out'],
+    ['one.ROLE=all', 'one.ROLE is set by the manifests; leave it out'],
   ])('refuse %s and say what is wrong with it', (setting, why) => {
     expect(() => chosenSettings([setting], definitions)).toThrow(why);
   });

@@ -2,15 +2,15 @@ import { ConfigError, exampleEnvironment, type Environment } from '../../functio
 import type { Definition } from '../../function/definition.ts';
 import { FunctionSettings, ProcessSettings, readSettings } from '../../function/settings.ts';
 
-/** The settings that an installation gives to the function of that name; all others have their defaults. */
+/** The settings that an installation sets for a function; all others have their defaults. */
 export type SettingsOf = (name: string) => Environment;
 
 export function defaultSettings(): Environment {
   return {};
 }
 
-/** What the workloads of a function are told: what it is given, and the example of what has no default. */
-export function settingsTold({ config }: Pick<Definition, 'config'>, given: Environment): Record<string, string> {
+/** The environment of the workloads of a function: the given settings, and the examples of those without a default. */
+export function workloadSettings({ config }: Pick<Definition, 'config'>, given: Environment): Record<string, string> {
   const values = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
@@ -18,8 +18,8 @@ export function settingsTold({ config }: Pick<Definition, 'config'>, given: Envi
 }
 
 /**
- * Settings as people write them, each as `FUNCTION.NAME=VALUE`, or one error that names everything that is wrong: a
- * function does not read what it does not know, so a misspelt name would only show by what does not happen.
+ * Parses settings written as `FUNCTION.NAME=VALUE`. Throws one error that lists everything that is wrong: functions
+ * ignore unknown variables, so a misspelt name would have no effect at all.
  */
 export function chosenSettings(texts: readonly string[], definitions: readonly Definition[]): SettingsOf {
   const choices = texts.map(choiceIn);
@@ -54,7 +54,7 @@ function environmentFor(name: string, choices: readonly Choice[]): Environment {
   return Object.fromEntries(own.map(({ setting, value }) => [setting, value]));
 }
 
-/** Settings on which the manifests themselves rely: ports, names, which half runs and how long it may take to end. */
+/** Settings that the manifests themselves determine: ports, names, the role and the time to end. */
 const decided = new Set([
   ...['PORT', 'TLS_PORT', 'KUBECONFIG', 'POD_NAMESPACE', 'DRAIN_SECONDS'],
   ...['ROLE', 'WEBHOOK_SERVICE'],
@@ -68,17 +68,17 @@ function misfits({ name, setting }: Choice, definitions: readonly Definition[]):
     ];
   }
   if (decided.has(setting)) {
-    return [`${name}.${setting} is decided by the manifests: leave it out`];
+    return [`${name}.${setting} is set by the manifests; leave it out`];
   }
   const shapes = [ProcessSettings, FunctionSettings, definition.config].map((schema) => schema._zod.def.shape);
   return shapes.some((shape) => Object.hasOwn(shape, setting))
     ? []
-    : [`${name}.${setting}: there is no such setting; functions/${name}/README.md lists those that there are`];
+    : [`${name}.${setting}: there is no such setting; functions/${name}/README.md lists all`];
 }
 
 function wrongValues(definition: Definition, given: Environment): string[] {
   try {
-    readSettings([definition], settingsTold(definition, given));
+    readSettings([definition], workloadSettings(definition, given));
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) {

@@ -8,7 +8,7 @@ import { knativeService } from './service.ts';
 import { defaultSettings, type SettingsOf } from './settings.ts';
 import { sharedSource } from './sources.ts';
 
-/** What functions share on Knative beside the Broker: the source of what all may watch, and a place for dead letters. */
+/** What functions share on Knative besides the Broker: the source for common kinds, and the dead-letter sink. */
 export function renderShared(
   definitions: readonly Definition[],
   site = standardInstallation,
@@ -20,13 +20,13 @@ export function renderShared(
   return sharedBy(triggers, site);
 }
 
-/** The same for what these triggers need. */
+/** The shared objects that these triggers need. */
 export function sharedBy(triggers: readonly Trigger[], site: Installation): Manifest[] {
   const watches = triggers.filter((trigger) => 'resource' in trigger);
   return [...sharedSource(watches, site), ...deadLetterSink(site)];
 }
 
-/** The program of that name in the image; it needs no right and no token. One pod always runs: the log ends with it. */
+/** The program `dead-letters`; it needs no rights and no token. One pod always runs, because its log is the record. */
 function deadLetterSink(site: Installation): Manifest[] {
   const { namespace, deadLetters: name } = site;
   const account = accountWith({ name, part: 'events', namespace }, []);

@@ -5,7 +5,7 @@ import { renderShared } from './shared.ts';
 import { ofKind, placeOf, render, sample, watch } from './testing/sample.ts';
 
 describe('sources', () => {
-  it('are split so that only what must be seen everywhere selects all namespaces', () => {
+  it('are split so that only watches of the whole cluster select all namespaces', () => {
     const sources = ofKind(
       'ApiServerSource',
       render({
@@ -26,7 +26,7 @@ describe('sources', () => {
     expect(sources.slice(1).filter(({ spec }) => 'namespaceSelector' in (spec as object))).toEqual([]);
   });
 
-  it('of kinds that every cluster has, without namespaces, are one for all functions', () => {
+  it('of cluster-scoped kinds that every cluster has are shared by all functions', () => {
     const one = sample({ name: 'one', on: () => [watch(namespaces), watch(ingresses)] });
     const two = sample({ name: 'two', on: () => [watch(namespaces, { names: ['x'] }), watch(mutatingWebhooks)] });
 
@@ -62,7 +62,7 @@ describe('sources', () => {
     expect(ofKind('Role', manifests).map(placeOf)).toEqual(['one/sample-source', 'two/sample-source']);
   });
 
-  it('watch a kind once, with the selector unless another watch takes all', () => {
+  it('watch a kind once, without the selector if another watch covers all objects', () => {
     const selector = { matchLabels: { a: 'b' } };
     const narrow = watch(configMaps, { selector });
 
@@ -77,7 +77,7 @@ describe('sources', () => {
     const gateways = { group: 'gateway.networking.k8s.io', version: 'v1', kind: 'Gateway', plural: 'gateways' };
 
     expect(() => render({ on: () => [watch({ ...gateways, namespaced: true })] })).toThrow(
-      'watch gateways: an ApiServerSource looks for "gatewaies"',
+      'could not watch gateways: an ApiServerSource looks for "gatewaies"',
     );
   });
 });

@@ -14,17 +14,17 @@ import { labelsOf, partName } from '../../function/names.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import { accountWith } from './rights.ts';
 
-/** The attribute that tells the events of one function's sources from those of another's, and of the shared one. */
+/** The event attribute that names the source: a function's own, or the shared one. */
 export const stamp = 'fnsource';
 export const shared = 'shared';
 
 /**
- * Kinds that every cluster has, of which every source sees all objects wherever it is: one watch serves all functions.
- * It is there for a function that is installed alone, too, so it holds nothing that may be missing.
+ * Cluster-scoped kinds that exist in every cluster: one watch serves all functions. The shared source also serves a
+ * function that is installed alone, so it must not watch kinds that may be missing.
  */
 const sharedKinds: readonly Resource[] = [namespaces, nodes, mutatingWebhooks, validatingWebhooks];
 
-/** Whether the events of these watches, all of one kind and mode, come from the source that functions share. */
+/** Whether the shared source sends the events of these watches, which are all of one kind and mode. */
 export function areShared(watches: readonly Watch[]): boolean {
   return watches.some(
     ({ resource, mode, selector }) =>
@@ -36,7 +36,7 @@ function isSame(one: Resource, other: Resource): boolean {
   return one.kind === other.kind && one.group === other.group;
 }
 
-/** The source that functions share, for the watches of all of them; what else they watch is left out. */
+/** The shared source for the watches of all functions. Watches of other kinds are left out. */
 export function sharedSource(watches: readonly Watch[], site: Installation): Manifest[] {
   const groups = byKind(watches).filter(areShared);
   const place: Placement = { namespace: site.namespace, everywhere: false, mode: 'Reference' };
@@ -46,7 +46,7 @@ export function sharedSource(watches: readonly Watch[], site: Installation): Man
   return sourcesAt(shared, wanted, site);
 }
 
-/** Watches that share a Trigger, since an event which two of them want should arrive once. */
+/** Groups the watches that share a Trigger: an event that two of them match must arrive once. */
 export function byKind(watches: readonly Watch[]): (readonly Watch[])[] {
   return [...Map.groupBy(watches, kindOf).values()];
 }
@@ -56,9 +56,9 @@ export function kindOf({ resource, mode }: Watch): string {
 }
 
 /**
- * ApiServerSources for what the function alone watches, each with an account that may read it. They are as few and as
- * narrow as Knative allows: every source is a Deployment of its own, and one that selects all namespaces restarts
- * whenever a namespace comes or goes. So only what must be seen everywhere is in such a one.
+ * ApiServerSources for the watches that only this function has, each with an account that may read them. There are as
+ * few and as narrow ones as Knative allows: every source is a Deployment, and one that selects all namespaces restarts
+ * whenever a namespace is created or deleted. So only watches of the whole cluster are in such a source.
  */
 export function sourcesOf(name: string, watches: readonly Watch[], site: Installation): Manifest[] {
   for (const { resource } of watches) {
@@ -98,7 +98,7 @@ type Watched = Pick<Watch, 'resource' | 'selector'>;
 
 interface Placement {
   readonly namespace: string;
-  /** Selects all namespaces. Not needed for kinds without one: a source sees those wherever it is. */
+  /** Selects all namespaces. Not needed for cluster-scoped kinds, which any source sees. */
   readonly everywhere: boolean;
   readonly mode: Watch['mode'];
 }
@@ -121,7 +121,7 @@ function rightAt({ watch: { resource }, place }: Placed): Permission {
   return readingRight(resource, place.everywhere || !resource.namespaced ? 'cluster' : 'own');
 }
 
-/** What it takes to watch a kind. */
+/** The right to watch a kind. */
 export function readingRight({ group, plural }: Resource, scope: Permission['scope']): Permission {
   return { groups: [group], resources: [plural], verbs: ['get', 'list', 'watch'], scope };
 }
@@ -156,7 +156,7 @@ interface WatchedKind {
   readonly selector?: object;
 }
 
-/** Each kind once; where one watch takes all objects of it, the selectors of others would only double events. */
+/** Each kind once. If one watch covers all objects, the selectors of others would only duplicate events. */
 function resourcesOf(watches: readonly Watched[]): WatchedKind[] {
   const kinds = distinct(
     watches.map(({ resource, selector }) => ({
@@ -174,7 +174,7 @@ function resourcesOf(watches: readonly Watched[]): WatchedKind[] {
   );
 }
 
-/** The Broker; its namespace is said only where it is another one, so that an overlay may move everything. */
+/** The Broker. Its namespace is given only if it differs, so that an overlay can move everything. */
 function brokerSink({ broker, namespace }: Installation, from: string): object {
   const elsewhere = from === namespace ? {} : { namespace };
   return { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: broker, ...elsewhere } };
@@ -184,10 +184,12 @@ function stampOf(name: string): object {
   return { extensions: { [stamp]: name } };
 }
 
-/** Where an ApiServerSource guesses the plural wrong, it watches nothing. */
+/** An ApiServerSource that guesses a wrong plural watches nothing. */
 function refuseUnwatchable({ kind, plural }: Resource): void {
   const guessed = guessedPlural(kind);
   if (guessed !== plural) {
-    throw new Error(`watch ${plural}: an ApiServerSource looks for "${guessed}"; poll it with the tick instead`);
+    throw new Error(
+      `could not watch ${plural}: an ApiServerSource looks for "${guessed}"; read it in the tick instead`,
+    );
   }
 }

@@ -20,7 +20,7 @@ describe('triggers', () => {
       names: ['a', 'b'],
       filters: [type, { exact: kind }, { any: [{ exact: { name: 'a' } }, { exact: { name: 'b' } }] }],
     },
-  ])('let pass the objects named $names', ({ names, filters }) => {
+  ])('match the objects named $names', ({ names, filters }) => {
     expect(filtersOf([watch(configMaps, names === undefined ? {} : { names })])).toEqual([filters]);
   });
 
@@ -30,7 +30,7 @@ describe('triggers', () => {
     expect(both).toEqual([[type, { exact: kind }]]);
   });
 
-  it('tell names in different namespaces apart', () => {
+  it('distinguish equal names in different namespaces', () => {
     const scope = { namespaces: ['one', 'two'] };
 
     expect(filtersOf([watch(configMaps, { scope, names: ['a'] })])).toEqual([
@@ -42,7 +42,7 @@ describe('triggers', () => {
     ]);
   });
 
-  it('have different names where one kind is watched in both modes', () => {
+  it('have different names if one kind is watched in both modes', () => {
     const manifests = render({ on: () => [watch(configMaps), watch(configMaps, { mode: 'Resource' })] });
 
     expect(new Set(ofKind('Trigger', manifests).map(placeOf)).size).toBe(2);

@@ -5,7 +5,7 @@ import type { Manifest } from '../../kube/model/manifest.ts';
 import type { Installation } from './installation.ts';
 import { areShared, byKind, kindOf, shared, stamp } from './sources.ts';
 
-/** One expression of the CloudEvents subscription filters; a Trigger wants all of its expressions to hold. */
+/** A CloudEvents subscription filter; all filters of a Trigger must match. */
 type Filter =
   | { readonly exact: Attributes }
   | { readonly prefix: Attributes }
@@ -13,8 +13,8 @@ type Filter =
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Triggers for everything that wakes the function. Watches of one kind share a Trigger, so that an event which two of
- * them want arrives once.
+ * The Triggers of a function. Watches of one kind share a Trigger, so that an event that two of them match arrives
+ * once.
  */
 export function triggersOf(
   name: string,
@@ -33,7 +33,7 @@ export function triggersOf(
   ];
 }
 
-/** The plural is enough for people, unless two kinds or modes share it. */
+/** The plural, unless two kinds or modes share it. */
 function nameOf(group: readonly Watch[], all: readonly (readonly Watch[])[]): string {
   const [watch] = group;
   if (watch === undefined) {
@@ -58,7 +58,7 @@ function changeFilters(name: string, group: readonly Watch[]): Filter[] {
   ];
 }
 
-/** Which objects a watch wants, as attributes of their events; an empty set of attributes means all that its source sends. */
+/** The objects of a watch, as event attributes; empty attributes match all events of its source. */
 function objectsOf({ scope, names }: Watch): Attributes[] {
   const places = typeof scope === 'object' && names !== undefined ? scope.namespaces : [undefined];
   return places.flatMap((namespace) =>
@@ -69,7 +69,7 @@ function objectsOf({ scope, names }: Watch): Attributes[] {
   );
 }
 
-/** The common attributes and one of the choices. */
+/** Matches the common attributes and one of the choices. */
 function oneOf(common: Attributes, choices: readonly Attributes[]): Filter[] {
   const [only] = choices;
   const takesAll = choices.some((choice) => Object.keys(choice).length === 0);
@@ -95,12 +95,12 @@ function triggerTo(
       broker: site.broker,
       filters,
       subscriber: { ref: { apiVersion: 'serving.knative.dev/v1', kind: 'Service', name } },
-      delivery: deliveryAt(site), // it replaces the Broker's as a whole, so it says all of it again
+      delivery: deliveryAt(site), // replaces the Broker's delivery as a whole, so it repeats all fields
     },
   };
 }
 
-/** 1.4 s in all: a longer retry would hold up the source, and the tick heals what is lost. */
+/** Retries take 1.4 s in all: longer ones would block the source, and the tick repairs what was lost. */
 export function deliveryAt({ deadLetters }: Installation): object {
   return {
     retry: 3,

@@ -4,12 +4,12 @@ import { Refusal } from '../../kube/refusal.ts';
 import { configMaps, secrets } from '../../kube/model/resource.ts';
 import type { KubeObject } from '../../kube/model/wire.ts';
 
-/** The settings that the first container of a workload finds as environment. */
+/** The environment of the first container of a workload. */
 export interface Variables {
   readonly environment: Environment;
-  /** Variables whose values can not be told from here. */
+  /** Variables whose values are not visible in the workload. */
   readonly unread: readonly string[];
-  /** Objects full of variables that may not be read: not even the names of these are known. */
+  /** ConfigMaps and Secrets that may not be read; even the names of their variables are unknown. */
   readonly closed: readonly string[];
 }
 
@@ -40,7 +40,7 @@ interface Cluster {
   readonly namespace: string;
 }
 
-/** In the order of the kubelet: what is written out replaces what comes from whole objects. */
+/** In the order of the kubelet: explicit variables override those from whole objects. */
 export async function variablesOf(
   workload: KubeObject,
   { concerned, ...cluster }: Cluster & { readonly concerned: ReadonlySet<string> },
@@ -90,7 +90,7 @@ function containerOf(workload: KubeObject): Container {
   return spec?.template?.spec?.containers?.[0] ?? {};
 }
 
-/** `undefined` where it may not be read, or is neither. */
+/** `undefined` if it may not be read, or is neither. */
 async function valuesIn(
   { configMap, secret }: { readonly configMap: Reference | undefined; readonly secret: Reference | undefined },
   { kube, namespace }: Cluster,

@@ -10,18 +10,18 @@ export interface OwnMetadata {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Pods wait for the webhook, so it must not wait for them: above everything but what the nodes themselves need. */
+/** Pods wait for the webhook, so it must not wait for them: a priority above all but the nodes' own pods. */
 export function priorityClass({ name, labels }: OwnMetadata): Manifest {
   return {
     apiVersion: 'scheduling.k8s.io/v1',
     kind: 'PriorityClass',
     metadata: { name: clusterName(name), labels },
     value: 2_100_000,
-    description: 'for a webhook that the creation of other pods asks',
+    description: 'for a webhook that is called when other pods are created',
   } satisfies Wire<V1PriorityClass>;
 }
 
-/** What keeps one replica there and strangers away. */
+/** Keeps one replica available and unwanted traffic away. */
 export function guardsOf(metadata: OwnMetadata): Manifest[] {
   return [disruptionBudget(metadata), networkPolicy(metadata)];
 }
@@ -36,12 +36,12 @@ function disruptionBudget(metadata: OwnMetadata): Manifest {
 }
 
 /**
- * The API server is no pod: it comes from anywhere and is found anywhere, on the ports that it is known for. The last two
- * are those of minikube and MicroK8s: without them a webhook that fails closed would never come up there.
+ * The API server is not a pod: it may have any address, on the usual ports. The last two are those of minikube and
+ * MicroK8s; without them a webhook that fails closed would never start there.
  */
 const apiServerPorts = [443, 6443, 8443, 16443];
 
-/** The label by which a scraper says what it is. */
+/** The label that identifies a metrics scraper. */
 const scraper = { 'networking.kyma-project.io/metrics-scraping': 'allowed' };
 
 function networkPolicy(metadata: OwnMetadata): Manifest {

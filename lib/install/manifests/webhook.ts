@@ -1,26 +1,26 @@
 import type { Admission, Webhook } from '../../function/admission.ts';
 import type { Deployment, Service } from '../../kube/model/resource.ts';
 import type { LabelSelector } from '../../kube/model/selector.ts';
-import { containerOf, standardPorts, volumesOf, type Told } from './container.ts';
+import { containerOf, standardPorts, volumesOf, type ContainerSpec } from './container.ts';
 import { clusterName, labelsOf, partName } from '../../function/names.ts';
 import type { Manifest } from '../../kube/model/manifest.ts';
 import type { Installation } from './installation.ts';
 import { guardsOf, priorityClass, type OwnMetadata } from './webhook-guards.ts';
 
-/** The admission half of a function: the API server cannot call a Knative Service, so it is a Deployment. */
-export function webhookWorkload(told: Omit<Told, 'role'>, site: Installation): Manifest[] {
+/** The admission role of a function. It is a Deployment, because the API server cannot call a Knative Service. */
+export function webhookWorkload(spec: Omit<ContainerSpec, 'role'>, site: Installation): Manifest[] {
   const metadata = {
-    name: partName(told.name, 'webhook'),
+    name: partName(spec.name, 'webhook'),
     namespace: site.namespace,
-    labels: labelsOf(told.name, 'webhook'),
+    labels: labelsOf(spec.name, 'webhook'),
   };
-  return [priorityClass(metadata), deployment(told, metadata, site), service(metadata), ...guardsOf(metadata)];
+  return [priorityClass(metadata), deployment(spec, metadata, site), service(metadata), ...guardsOf(metadata)];
 }
 
-function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Installation): Manifest {
+function deployment(spec: Omit<ContainerSpec, 'role'>, metadata: OwnMetadata, site: Installation): Manifest {
   const { name, labels } = metadata;
   const { http, https } = standardPorts();
-  const container = containerOf({ ...told, role: 'admission' }, site);
+  const container = containerOf({ ...spec, role: 'admission' }, site);
   const selector = { matchLabels: labels };
   return {
     apiVersion: 'apps/v1',
@@ -55,7 +55,7 @@ function deployment(told: Omit<Told, 'role'>, metadata: OwnMetadata, site: Insta
               resources: { requests: { cpu: '50m', memory: '128Mi' } },
             },
           ],
-          ...volumesOf(told.mounts),
+          ...volumesOf(spec.mounts),
         },
       },
     },
@@ -71,10 +71,12 @@ function service(metadata: OwnMetadata): Manifest {
   } satisfies Service;
 }
 
-/** Argo CD waits until somebody can answer before it has the API server ask; `kubectl apply` goes by the order in the file. */
+/**
+ * Argo CD waits for the workload before it applies the configuration; `kubectl apply` follows the order of the file.
+ */
 const afterWorkloads = { 'argocd.argoproj.io/sync-wave': '1' };
 
-/** What the API server asks, and whom. The function itself fills in the `caBundle`. */
+/** The webhook configurations. The function itself writes the `caBundle`. */
 export function webhookConfigurations(name: string, admissions: readonly Admission[], site: Installation): Manifest[] {
   const entries = admissions.flatMap((admission) =>
     admission.webhooks.map((webhook) => ({
@@ -117,7 +119,7 @@ function entryOf(
   };
 }
 
-/** A refusal there could keep the very workload from starting that would lift it. */
+/** In these namespaces a refusal could prevent the start of the very workload that would end it. */
 function beyondOwnMeans({ namespace }: Installation): LabelSelector {
   const values = [namespace, 'knative-eventing', 'knative-serving'];
   return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values }] };

@@ -14,28 +14,37 @@ import { remove, returned, runningPods, stopAsking, wakersOf, workloadsOf, type 
 export interface LeaveOptions {
   readonly transport: Transport;
   readonly namespace: string;
-  /** Settings that count in place of those that the workload was given, and where there is no workload any more. */
+  /** Settings that override those of the workload, and replace them if there is no workload any more. */
   readonly environment: Environment;
   readonly dryRun: boolean;
   readonly log: Logger;
   readonly now: () => Date;
-  /** How long to wait for what others have to finish, such as the rollout of a Deployment. */
+  /** How long to wait for others, for example for the rollout of a Deployment. */
   readonly patienceMs: number;
 }
 
-/** How a function left. */
+/** The result of leaving. */
 export interface Left {
   /** What was done, in order. */
   readonly steps: readonly string[];
-  /** What is still there, and why. Empty: nothing but what its manifests brought. */
+  /** What remains, and why. If empty, only the objects of its manifests remain. */
   readonly remains: readonly string[];
 }
 
 /**
- * Takes a function out of a cluster: nobody wakes it any more, what it changed is as before, it no longer runs, what it
- * did meanwhile is taken back too, and what it kept for itself is gone. The workload goes only after the first time that
- * everything is restored, since it holds the settings by which to find what was changed: so a death at any moment is
- * healed by a repetition.
+ * Takes a function out of a cluster, in stages:
+ *
+ * | stage | effect                                                                 |
+ * | ----- | ---------------------------------------------------------------------- |
+ * | 1     | nothing wakes the function any more: webhooks and triggers are removed |
+ * | 2     | `release` undoes what it changed in objects of others                  |
+ * | 3     | its workloads are removed, and their pods end                          |
+ * | 4     | `release` runs again, for changes made in the meantime                 |
+ * | 5     | the objects that it created for itself are deleted                     |
+ * | 6     | checks that nothing, such as Argo CD, has installed it again           |
+ *
+ * The workload is removed only after a first complete `release`, because it holds the settings that say where to look.
+ * So if it is interrupted at any point, run it again.
  */
 export async function leave(definition: Definition, options: LeaveOptions): Promise<Left> {
   const report: Report = { steps: [], calls: 0 };
@@ -43,7 +52,7 @@ export async function leave(definition: Definition, options: LeaveOptions): Prom
   const remains: string[] = [];
   for (const stage of stagesOf({ context, leaver }, options)) {
     remains.push(...(await stage()));
-    // A dry run tells all that would be done, and what would keep it from being done.
+    // A dry run reports all that would be done, and what would prevent it.
     if (remains.length > 0 && !options.dryRun) {
       break;
     }
@@ -51,7 +60,7 @@ export async function leave(definition: Definition, options: LeaveOptions): Prom
   return { steps: report.steps, remains };
 }
 
-/** Does its part and returns what keeps the next from beginning. */
+/** Does its part and returns what prevents the next stage. */
 type Stage = () => Promise<readonly string[]>;
 
 function stagesOf({ context, leaver }: Arrived, { dryRun, patienceMs, namespace }: LeaveOptions): readonly Stage[] {
@@ -91,7 +100,7 @@ async function arrive(
 ): Promise<Arrived> {
   function contextWith(config: unknown): Context {
     const runner = createRunner({
-      definition: { ...definition, ownDryRun: false }, // its report need not be written any more
+      definition: { ...definition, ownDryRun: false }, // the report need not be written any more
       config,
       settings: parseConfig(FunctionSettings, { DRY_RUN: String(dryRun) }),
       transport,
@@ -99,7 +108,7 @@ async function arrive(
       metrics: createMetrics(version),
       log,
       now,
-      later: () => undefined, // whoever leaves looks again by himself
+      later: () => undefined, // there is no later run, the stages are repeated instead
     });
     return runner.context(new AbortController().signal, { report });
   }
@@ -112,20 +121,21 @@ async function arrive(
   return { context, leaver: { definition, config, environment: settings, namespace, kube: context.kube } };
 }
 
-/** Whoever does not know all settings does not know where to look for what was changed. */
+/** Without all settings it is unknown where to look for changes. */
 function demandSettings(installed: Installed | undefined, given: Environment): void {
   const unknown = (installed?.unread ?? []).filter((variable) => given[variable] === undefined);
   const closed = installed?.closed ?? [];
   if (closed.length > 0) {
-    const wish = 'run this as somebody who may, since nobody else knows which settings are in there';
-    throw new Error(`its workload takes settings from ${closed.join(', ')}, which you may not read: ${wish}`);
+    const remedy = 'run this with an account that may, since the settings are not known otherwise';
+    throw new Error(`could not read the settings of its workload from ${closed.join(', ')}: forbidden; ${remedy}`);
   }
   if (unknown.length > 0) {
-    throw new Error(`its workload does not show ${unknown.join(', ')}: write it into its env, or give it with --set`);
+    const why = 'the value is not visible there; write it into its env, or pass it with --set';
+    throw new Error(`could not read ${unknown.join(', ')} from its workload: ${why}`);
   }
 }
 
-/** A setting replaces that of the workload whichever way it is written there. */
+/** A given setting replaces that of the workload, with or without the function's prefix. */
 function underBothNames(environment: Environment, { name }: Definition): Environment {
   const settings = Object.entries(environment);
   return Object.fromEntries(
@@ -135,7 +145,7 @@ function underBothNames(environment: Environment, { name }: Definition): Environ
 
 const pauseMs = 500;
 
-/** Looks again until nothing remains, as long as there is time. */
+/** Repeats until nothing remains or the time is up. */
 async function settled(deadline: number, look: Stage): Promise<readonly string[]> {
   for (;;) {
     const remains = await once(look);
@@ -146,7 +156,7 @@ async function settled(deadline: number, look: Stage): Promise<readonly string[]
   }
 }
 
-/** Whoever was faster has changed what was read: that is a reason to look again, not to give up. */
+/** After a conflict, look again instead of giving up. */
 async function once(look: Stage): Promise<readonly string[]> {
   try {
     return await look();

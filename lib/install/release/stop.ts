@@ -23,7 +23,7 @@ export interface Leaver {
   readonly kube: Kube;
 }
 
-/** From here on the API server asks nothing of the function. */
+/** Removes our webhooks, so that the API server no longer calls the function. */
 export async function stopAsking({ definition, config, namespace, kube }: Leaver): Promise<readonly never[]> {
   const { name } = definition;
   const { admit } = askedBy(definition, config, { ...standardInstallation, namespace });
@@ -37,7 +37,10 @@ export async function stopAsking({ definition, config, namespace, kube }: Leaver
   return [];
 }
 
-/** What brings it events and ticks where Knative does; the source of deploy/plain finds nobody once it stopped. */
+/**
+ * The Knative Triggers that send it events and ticks. The source of deploy/plain has no receiver any more once the
+ * workload is gone.
+ */
 export function wakersOf({ definition, environment, namespace }: Leaver): readonly Target[] {
   const site = { ...standardInstallation, namespace };
   const { manifests } = renderFunction(definition, site, { platform: knative, environment });
@@ -59,26 +62,31 @@ export function workloadsOf({ definition: { name }, namespace }: Leaver): readon
   ];
 }
 
-/** Even a pod that is ending may still write: at its drain it does what it had put off. */
+/** Pods that still run. Even a terminating pod may write: when it drains, it does its work for later. */
 export async function runningPods({ definition: { name }, namespace, kube }: Leaver): Promise<readonly string[]> {
   const labelSelector = `app.kubernetes.io/part-of=kube-reflex,app.kubernetes.io/name=${name}`;
   const { items } = await kube.listMetadata(pods, { namespace, labelSelector });
   return items.map(({ metadata }) => `Pod ${metadata.name ?? ''} still runs`);
 }
 
-/** Deletes exactly what is there now, if it is its own. */
+/** Deletes the targets that exist now; one with a `mark` only if it carries that annotation. */
 export async function remove({ kube }: Leaver, targets: readonly Kept[]): Promise<readonly never[]> {
   for (const { target, metadata } of await present(kube, targets)) {
     const { mark, ...place } = target;
     if (mark === undefined || metadata.annotations?.[mark] !== undefined) {
-      const step: DeleteStep = { do: 'delete', ...place, uid: metadata.uid ?? '', why: 'the function leaves' };
+      const step: DeleteStep = {
+        do: 'delete',
+        ...place,
+        uid: metadata.uid ?? '',
+        why: 'the function leaves the cluster',
+      };
       await kube.run({ steps: [step] });
     }
   }
   return [];
 }
 
-/** What of it is back although it was taken away. */
+/** The removed objects that exist again. */
 export async function returned({ kube }: Leaver, targets: readonly Target[]): Promise<readonly string[]> {
   return (await present(kube, targets)).map(
     ({ target: { resource, name } }) =>
@@ -98,7 +106,7 @@ async function present(kube: Kube, targets: readonly Kept[]): Promise<readonly P
   );
 }
 
-/** What a cluster can't serve is not there: an older API server says so by 404, the sandbox by 501. */
+/** A kind that the cluster does not serve has no objects: an older API server answers 404, the sandbox 501. */
 async function find(kube: Kube, target: Target): Promise<KubeObject | undefined> {
   try {
     return await kube.get(target.resource, target);

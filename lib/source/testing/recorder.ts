@@ -3,27 +3,27 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import type { KubeObject } from '../../kube/model/wire.ts';
 
-/** One request that a sink got. */
+/** One request that a sink received. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** `add a`, `update default/b`, `tick`: what the headers say. */
+  /** The headers in short: `add a`, `update default/b`, `tick`. */
   readonly says: string;
-  /** The data, in Resource mode the whole object. */
+  /** The data; in Resource mode, the whole object. */
   readonly object: KubeObject;
 }
 
-/** A status, a broken connection, or an answer that comes later. */
+/** A status, a broken connection, or a status that comes later. */
 export type Answer = number | 'cut' | Promise<number>;
 
-/** A sink that writes down what it gets. */
+/** A sink that records its requests. */
 export interface Recorder {
   readonly url: URL;
   readonly received: readonly Received[];
-  /** What those say that were answered with 2xx. */
+  /** The requests that were answered with 2xx. */
   readonly accepted: readonly Received[];
   readonly connections: () => number;
-  /** Answers 204 until told otherwise. */
+  /** Sets the answers; by default all are 204. */
   answerWith: (answer: (event: Received) => Answer) => void;
   readonly close: () => Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startRecorder(): Promise<Recorder> {
   async function record(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks = (await request.toArray().catch(() => undefined)) as Buffer[] | undefined;
     if (chunks === undefined) {
-      return; // its sender died half-way: nothing was received, and nobody waits for an answer
+      return; // the sender broke off, so nothing was received
     }
     const event = receivedOf(request.headers, Buffer.concat(chunks).toString());
     received.push(event);
@@ -71,7 +71,7 @@ export async function startRecorder(): Promise<Recorder> {
   };
 }
 
-/** What a sink believes of the cluster after these events: `namespace/name` → resourceVersion, in Resource mode. */
+/** The state of the cluster according to these events, in Resource mode: `namespace/name` → resourceVersion. */
 export function lastKnown(events: readonly Received[]): Map<string, string> {
   const known = new Map<string, string>();
   for (const { says, object } of events) {

@@ -5,23 +5,23 @@ import { matches, parseSelector } from '../../kube/model/selector.ts';
 import { createTransport, type Transport } from '../../kube/transport.ts';
 import type { KubeObject } from '../../kube/model/wire.ts';
 
-/** An API server with ConfigMaps and nothing else, whose connections break on command. */
+/** A minimal API server with ConfigMaps only, whose connections break on command. */
 export interface ScriptedApi {
   readonly transport: Transport;
   /** Path and query of every request, oldest first. */
   readonly requests: readonly string[];
   readonly put: (name: string, fields?: Fields) => void;
   readonly remove: (name: string, namespace?: string) => void;
-  /** What there is, or of it what the selector matches: `namespace/name` → resourceVersion. */
+  /** The existing objects that the selector matches: `namespace/name` → resourceVersion. */
   readonly state: (selector?: string) => ReadonlyMap<string, string>;
   readonly watches: () => number;
-  /** Tells all watches where history stands. */
+  /** Sends a bookmark to all watches. */
   readonly bookmark: () => void;
-  /** Ends all watches: at the end of a message, by a broken connection, or in the middle of a line. */
+  /** Ends all watches: after a message, by a broken connection, or in the middle of a line. */
   readonly endWatches: (how: 'politely' | 'abruptly' | 'mid-line') => void;
-  /** Forgets the history so far: whoever resumes from it gets a 410. */
+  /** Drops the history so far: resuming from it yields 410. */
   readonly compact: () => void;
-  /** Answers the next requests with this status. */
+  /** Answers the next `times` requests with this status. */
   readonly refuse: (status: number, times: number) => void;
   readonly close: () => Promise<void>;
 }
@@ -87,7 +87,7 @@ export async function startScriptedApi({ pageSize = 500 } = {}): Promise<Scripte
     }
   }
 
-  /** Later pages come from the state at the first one, as a real server's do. */
+  /** Later pages come from the state at the first page, as in a real server. */
   function sendPage(url: URL, response: ServerResponse): void {
     const [token = '', offset = '0'] = (url.searchParams.get('continue') ?? '').split(' ');
     const snapshot = snapshots.get(token) ?? { revision, items: itemsFor(queryOf(url)) };
@@ -189,7 +189,7 @@ function isSeen({ metadata }: KubeObject, { namespace, selector }: Query): boole
   );
 }
 
-/** What one watcher sees of a change: an object that comes to match is new to it, one that ceases to is gone. */
+/** The event that one watcher sees: an object that begins to match is added, one that ceases to match is deleted. */
 function send({ response, query }: Watcher, { revision, before, after }: Entry): void {
   const was = before !== undefined && isSeen(before, query);
   const is = after !== undefined && isSeen(after, query);

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Waits until the condition holds, and fails with what was awaited when it does not come about. */
+/** Waits until the condition holds; fails with `what` if it does not hold in time. */
 export async function until(condition: () => boolean, what: string, withinMs = 120_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!condition()) {
     if (performance.now() > deadline) {
-      throw new Error(`waited in vain: ${what}`);
+      throw new Error(`timed out waiting for ${what}`);
     }
     await setTimeout(2);
   }

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Pause } from '../../base/pause.ts';
 
-/** Time that passes only in pauses, and then at once. */
+/** A clock that advances only in pauses, which end at once. */
 export interface VirtualClock {
   readonly now: () => Date;
   readonly elapsedMs: () => number;
   readonly pause: Pause;
-  /** Every pause that was asked for. */
+  /** All pauses so far. */
   readonly pauses: readonly number[];
 }
 

@@ -6,12 +6,12 @@ import type { Resource } from '../../../kube/model/resource.ts';
 import { renderFunction } from '../function-manifests.ts';
 import type { Manifest } from '../../../kube/model/manifest.ts';
 
-/** What wakes a function matters here, not what it does. */
+/** A handler that does nothing; these tests are about triggers. */
 export async function ignore(): Promise<void> {
   // nothing
 }
 
-/** The least that a function can be, with the parts that a test is about. */
+/** A minimal definition with the parts that a test is about. */
 export function sample(parts: Partial<Definition>): Definition {
   return defineFunction<unknown>({ name: 'sample', summary: 'for tests', config: z.object({}), ...parts });
 }
