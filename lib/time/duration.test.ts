@@ -17,7 +17,7 @@ describe('a duration', () => {
   });
 
   it.each(['', '1', '1d', 'h', '1h ', '1.2.3s', '--1s'])('%j is none', (text) => {
-    expect(() => parseDuration(text)).toThrow('is no duration such as 90s');
+    expect(() => parseDuration(text)).toThrow('is not a duration such as 90s');
   });
 
   it('of more than 292 years is refused, as Go does', () => {

@@ -9,7 +9,7 @@ describe('an instant', () => {
   it.each(['', 'today', '2026-12-24', '2026-02-29T00:00:00Z', '2026-13-01T00:00:00Z', '2026-12-24T24:00:00Z'])(
     '%j is none',
     (text) => {
-      expect(() => parseInstant(text)).toThrow('is no time such as 2026-12-24T00:00:00Z');
+      expect(() => parseInstant(text)).toThrow('is not a time such as 2026-12-24T00:00:00Z');
     },
   );
 

@@ -58,9 +58,9 @@ describe('label selectors', () => {
   });
 
   it.each([
-    [{ key: 'a', operator: 'In', values: [] }, '"a" with values [] is no label condition'],
-    [{ key: 'a', operator: 'Exists', values: ['b'] }, '"a" with 1 values is no label condition'],
-    [{ key: 'a b', operator: 'In', values: ['c'] }, '"a b" with values [c] is no label condition'],
+    [{ key: 'a', operator: 'In', values: [] }, '"a" with values [] is not a valid label condition'],
+    [{ key: 'a', operator: 'Exists', values: ['b'] }, '"a" with 1 values is not a valid label condition'],
+    [{ key: 'a b', operator: 'In', values: ['c'] }, '"a b" with values [c] is not a valid label condition'],
     [{ key: 'a', operator: 'Equals', values: ['c'] }, '"Equals" is not a valid label selector operator'],
   ])('refuses the condition %j', (expression, message) => {
     expect(() => soundRequirements({ matchExpressions: [expression] })).toThrow(message);
