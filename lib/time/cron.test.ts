@@ -10,11 +10,7 @@ describe('a schedule', () => {
     ['5-1 * * * *', '"5-1" is not a valid minute from 0 to 59'],
     ['*/0 * * * *', '"*/0" is not a valid minute from 0 to 59'],
     ['* * * smarch *', '"smarch" is not a valid month from 1 to 12'],
-<<<<<<< HEAD
-  ])('%.20j is refused: %s', (text, message) => {
-=======
   ])('%j is refused: %s', (text, message) => {
->>>>>>> speed
     expect(() => parseCron(text)).toThrow(message);
   });
 
