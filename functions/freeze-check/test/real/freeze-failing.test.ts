@@ -67,7 +67,10 @@ describe('freeze-check when something fails', () => {
   ])('%s refuses with 500 while %s can not be read, and says why', async (_case, _what, resource, why) => {
     await withhold(resource);
 
-    expect(await failure()).toMatchObject({ code: 500, message: expect.stringContaining(`freeze-check: ${why}`) });
+    expect(await failure()).toMatchObject({
+      code: 500,
+      message: expect.stringContaining(`freeze-check: could not ${why}`),
+    });
   });
 
   /** Takes from the webhook the right to read these, and leaves it all others. */
