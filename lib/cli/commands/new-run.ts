@@ -26,5 +26,5 @@ function nextSteps(name: string): string {
   return `next:
   1. npm test       it passes as it is
   2. npm start      it works: functions/${name}/README.md says how to see it
-  3. make it yours, from plan.ts and plan.test.ts outwards; CONTRIBUTING.md leads the way`;
+  3. make it yours, from keys/plan.ts and its test outwards; CONTRIBUTING.md leads the way`;
 }
