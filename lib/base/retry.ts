@@ -1,6 +1,6 @@
 import { backoffMs } from './backoff.ts';
 import type { Growth } from './doubling.ts';
-import { asFailure, type Failure } from './failure.ts';
+import { asFailure } from './failure.ts';
 import { monotonicMs } from './monotonic.ts';
 import { pause } from './pause.ts';
 
@@ -17,8 +17,6 @@ export const standardBudget: Budget = { tries: 8, ms: 3_000 };
 export interface RetryOptions {
   readonly budget?: Budget;
   readonly signal?: AbortSignal | undefined;
-  /** Called before the pause of each retry. */
-  readonly onConflict?: (failure: Failure) => void | Promise<void>;
 }
 
 const growth: Growth = { firstMs: 25, longestMs: 500 };
@@ -37,7 +35,7 @@ const growth: Growth = { firstMs: 25, longestMs: 500 };
  */
 export async function startingOver<T>(
   work: (attempt: number) => Promise<T>,
-  { budget = standardBudget, signal, onConflict }: RetryOptions = {},
+  { budget = standardBudget, signal }: RetryOptions = {},
 ): Promise<T> {
   const started = monotonicMs();
   for (let attempt = 1; ; attempt += 1) {
@@ -49,7 +47,6 @@ export async function startingOver<T>(
       if (failure.kind !== 'conflict' || isOver || isAborted(signal)) {
         throw failure;
       }
-      await onConflict?.(failure);
       await pause(backoffMs(attempt, growth), signal);
     }
   }

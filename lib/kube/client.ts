@@ -88,6 +88,8 @@ export interface MetadataOnly extends KubeObject {
 export interface Call {
   readonly verb: string;
   readonly resource: string;
+  /** Of the request, without its query. */
+  readonly path: string;
   /** HTTP status; 0 if there was no answer. */
   readonly code: number;
   /** The right that it was refused for, if so. */
@@ -233,7 +235,9 @@ function caller({ transport, signal, observe, now, machineNow = now }: KubeOptio
       saw(answer.headers.date, { sentAt, receivedAt: machineNow() });
       return answer;
     } finally {
-      observe?.({ verb, resource: nameOf(resource), ...costOf(answer), seconds: (monotonicMs() - started) / 1000 });
+      const path = request.path.split('?', 1)[0] ?? '';
+      const seconds = (monotonicMs() - started) / 1000;
+      observe?.({ verb, resource: nameOf(resource), path, ...costOf(answer), seconds });
     }
   }
 

@@ -20,7 +20,7 @@ function changesNothing({ method, path }: Request): boolean {
   return method === 'GET' || isRehearsal(searchParams) || (method === 'POST' && question.test(pathname));
 }
 
-/** Any value counts: the server refuses values other than `All`. */
+/** The server stores the object if any value is not `All`, or refuses the request; either way it is not for a dry run. */
 function isRehearsal(query: URLSearchParams): boolean {
   const given = query.getAll('dryRun');
   return given.length > 0 && given.every((value) => value === 'All');

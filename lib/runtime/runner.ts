@@ -9,12 +9,12 @@ import type { FunctionSettings } from '../function/settings.ts';
 import type { Handler, Wake } from '../function/triggers.ts';
 import { createKube, type Call, type KubeOptions } from '../kube/client.ts';
 import type { Step } from '../kube/model/plan.ts';
-import type { MissingRight } from '../kube/refusal.ts';
 import { createServerClock } from '../kube/server-clock.ts';
 import { LaterSchema } from '../kube/state/document.ts';
 import type { Transport } from '../kube/transport.ts';
 import { createConditions } from './conditions.ts';
 import { functionMetrics, type Metrics } from './metrics.ts';
+import { createRightsWatch } from './missing-rights.ts';
 
 export interface RunnerOptions<C> {
   readonly definition: Definition<C>;
@@ -68,6 +68,7 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
   const labels = { function: definition.name };
   const limitMs = settings.TIMEOUT_SECONDS * 1000;
   const skew = createServerClock();
+  const laterSchemas = new Map<Handler<C>, string>();
   const common = {
     config,
     conditions,
@@ -78,7 +79,7 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
     now: definition.clock === 'server' ? () => new Date(now().getTime() + skew.skewMs()) : now,
     later,
   };
-  const noteRight = rightsNote(conditions);
+  const noteRight = createRightsWatch(conditions, now);
 
   function context(
     signal: AbortSignal,
@@ -97,12 +98,19 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
     return report;
   }
 
+  /** Another handler that does not read the state says nothing about it. */
+  function noteSchema(handler: Handler<C>, failure: LaterSchema | undefined): void {
+    if (failure === undefined ? laterSchemas.delete(handler) : laterSchemas.set(handler, failure.message)) {
+      conditions.set('StateOfLaterRelease', [...new Set(laterSchemas.values())]);
+    }
+  }
+
   async function run(handler: Handler<C>, wake: Wake): Promise<Report> {
     try {
       const report = await attempt(handler, wake, AbortSignal.timeout(limitMs));
       metrics.runs.inc({ ...labels, result: 'ok' });
       metrics.lastSuccess.set(labels, now().getTime() / 1000);
-      conditions.set('StateOfLaterRelease', []);
+      noteSchema(handler, undefined);
       if (wake.tick && wake.subjects.length === 0 && report.steps.length > 0) {
         metrics.drift.inc(labels);
       }
@@ -111,7 +119,7 @@ export function createRunner<C>(options: RunnerOptions<C>): Runner<C> {
       const failure = asFailure(error);
       metrics.runs.inc({ ...labels, result: failure.kind });
       if (failure instanceof LaterSchema) {
-        conditions.set('StateOfLaterRelease', [failure.message]);
+        noteSchema(handler, failure);
       }
       throw failure;
     }
@@ -158,29 +166,6 @@ function countCall(
   calls.inc({ function: name, verb, resource, code });
   bytes.inc({ function: name, verb, resource, direction: 'sent' }, sentBytes);
   bytes.inc({ function: name, verb, resource, direction: 'received' }, receivedBytes);
-}
-
-/**
- * Maintains the condition `RightMissing`: a right counts as missing until the API server gives another answer to such a
- * call (5xx excluded).
- */
-function rightsNote(conditions: Conditions): (call: Call) => void {
-  const missing = new Map<string, string>();
-  return ({ verb, resource, code, missingRight }) => {
-    const right = `${verb} ${resource}`;
-    const problem = missingRight && describeRight(missingRight);
-    const isAnswered = code !== 0 && code < 500;
-    if (problem !== undefined && missing.get(right) !== problem) {
-      missing.set(right, problem);
-    } else if (problem !== undefined || !isAnswered || !missing.delete(right)) {
-      return;
-    }
-    conditions.set('RightMissing', [...missing.values()]);
-  };
-}
-
-function describeRight({ verb, resource, namespace }: MissingRight): string {
-  return `could not ${verb} ${resource}${namespace === undefined ? '' : ` in namespace ${namespace}`}: forbidden`;
 }
 
 /** A step for the log: `apply ConfigMap kube-system/coredns-custom`. */

@@ -3,7 +3,7 @@ import { writeConfigMap, type WriteStep } from '../model/config-map.ts';
 import type { ConfigMap } from '../model/resource.ts';
 
 /**
- * The state of a function, as keys of a ConfigMap. `format` must return equal texts for equal values, so that a repeat
+ * The state of a function: all keys of a ConfigMap of its own. `format` must return equal texts for equal values, so that a repeat
  * writes nothing. `parse` must accept any input and treat unreadable parts as unknown.
  *
  * ```ts
@@ -22,10 +22,6 @@ export interface Document<T> {
   readonly schema: number;
   readonly parse: (data: Texts) => T;
   readonly format: (value: T) => Texts;
-  /** Which keys of the data are ours: those that `format` leaves out are removed. Default: all keys. */
-  readonly owns?: (key: string) => boolean;
-  /** Where earlier releases stored the schema, if not under the key `schema`. */
-  readonly schemaOf?: (data: Texts) => string | undefined;
 }
 
 export type Texts = Readonly<Record<string, string>>;
@@ -44,9 +40,8 @@ const schemaKey = 'schema';
  */
 export function readDocument<T>(document: Document<T>, object: ConfigMap | undefined): Stored<T> {
   const { [schemaKey]: schema, ...data } = object?.data ?? {};
-  const found = document.schemaOf?.(object?.data ?? {}) ?? schema;
-  if (Number(found) > document.schema) {
-    throw new LaterSchema(document.name, found ?? '');
+  if (Number(schema) > document.schema) {
+    throw new LaterSchema(document.name, schema ?? '');
   }
   return { value: document.parse(data), object };
 }
@@ -74,7 +69,7 @@ export function documentStep<T>(
   { namespace, obsoleteAnnotations = [] }: Revision,
 ): WriteStep | undefined {
   const data = dataOf(document, next);
-  const obsolete = obsoleteKeys(document, object, data);
+  const obsolete = Object.keys(object?.data ?? {}).filter((key) => !Object.hasOwn(data, key));
   return writeConfigMap(object, { namespace, name: document.name, data, obsolete, obsoleteAnnotations }, 'state');
 }
 
@@ -91,16 +86,9 @@ export function storedAfter<T>(
   if (metadata === undefined) {
     return { value: next, object };
   }
-  const data = dataOf(document, next);
-  const obsolete = new Set(obsoleteKeys(document, object, data));
-  const kept = Object.entries(object?.data ?? {}).filter(([key]) => !obsolete.has(key));
-  return { value: next, object: { ...object, metadata, data: { ...Object.fromEntries(kept), ...data } } };
+  return { value: next, object: { ...object, metadata, data: dataOf(document, next) } };
 }
 
 function dataOf<T>({ schema, format }: Document<T>, value: T): Texts {
   return { [schemaKey]: String(schema), ...format(value) };
-}
-
-function obsoleteKeys<T>({ owns = () => true }: Document<T>, object: ConfigMap | undefined, data: Texts): string[] {
-  return Object.keys(object?.data ?? {}).filter((key) => owns(key) && !Object.hasOwn(data, key));
 }

@@ -1,4 +1,4 @@
-import { startingOver, type Budget } from '../../base/retry.ts';
+import { startingOver } from '../../base/retry.ts';
 import type { Kube } from '../client.ts';
 import { configMaps, type ConfigMap } from '../model/resource.ts';
 import { documentStep, readDocument, storedAfter, type Document, type Revision, type Stored } from './document.ts';
@@ -21,12 +21,11 @@ export interface StateOptions {
   readonly kube: Kube;
   readonly namespace: string;
   readonly signal?: AbortSignal;
-  readonly budget?: Budget;
 }
 
 export async function openState<T>(
   document: Document<T>,
-  { kube, namespace, signal, budget }: StateOptions,
+  { kube, namespace, signal }: StateOptions,
 ): Promise<State<T>> {
   let stored = await read();
 
@@ -57,7 +56,7 @@ export async function openState<T>(
           const isSame = next === stored.value && (options.obsoleteAnnotations ?? []).length === 0;
           return isSame ? next : write(next, options);
         },
-        { signal, ...(budget === undefined ? {} : { budget }) },
+        { signal },
       ),
   };
 }
