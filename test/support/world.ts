@@ -2,7 +2,6 @@ import type { Definition } from '../../lib/function/definition.ts';
 import { partName } from '../../lib/function/names.ts';
 import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
-import { renderShared } from '../../lib/install/manifests/shared.ts';
 import { kubeconfigAccess, type Access } from '../../lib/kube/access.ts';
 import type { Call } from '../../lib/kube/client.ts';
 import { apiVersion, type Resource } from '../../lib/kube/model/resource.ts';
@@ -11,6 +10,7 @@ import { pathOf } from '../../lib/kube/path.ts';
 import type { Running } from '../../lib/runtime/main.ts';
 import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { createClient, type Client } from '../../lib/sandbox/test/contract/client.ts';
+import { installRights, tokenOf } from './account.ts';
 import { openBackend, type Backend } from './backend.ts';
 import { binaryEvent, send, startApp } from './http.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
@@ -61,7 +61,6 @@ export async function openWorld(): Promise<World> {
   const backend = await openBackend();
   const client = createClient(backend.access);
   const opened: Running[] = [];
-  await applyManifest(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ownNamespace } });
 
   async function start(definition: Definition, { environment = {}, now }: StartOptions = {}): Promise<Replica> {
     await installRights(client, definition, environment);
@@ -117,23 +116,8 @@ function replicaAt(app: Running, calls: readonly Call[]): Replica {
   };
 }
 
-const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
-
-async function installRights(
-  client: Client,
-  definition: Definition,
-  environment: Readonly<Record<string, string>>,
-): Promise<void> {
-  const { manifests } = renderFunction(definition, standardInstallation, { environment });
-  for (const manifest of [...manifests, ...renderShared([definition])].filter(({ kind }) => rights.has(kind))) {
-    await applyManifest(client, manifest);
-  }
-}
-
-async function accountAccess({ access }: Backend, client: Client, account: string): Promise<Access> {
-  const path = `/api/v1/namespaces/${ownNamespace}/serviceaccounts/${account}/token`;
-  const { body } = await client.call('POST', path, { body: { spec: {} } });
-  const { token } = body.status as { readonly token: string };
+async function accountAccess({ access }: Backend, client: Client, name: string): Promise<Access> {
+  const token = await tokenOf(client, { name, namespace: ownNamespace });
   return kubeconfigAccess(JSON.stringify(kubeconfigFor({ server: access.url, ca: access.ca, token })));
 }
 

@@ -84,7 +84,7 @@ function isFullScanDue({ pacing, queue, omitted }: State, now: number, { RECONCI
 
 const growth: Growth = { firstMs: 10_000, longestMs: 5 * 60_000 };
 
-/** How long to wait after so many failures. */
+/** How long to wait after this number of failures. */
 export function retryPauseMs(attempts: number): number {
   return doublingMs(attempts, growth);
 }

@@ -42,13 +42,13 @@ async function upgradeEverything(stage: Stage): Promise<void> {
   const { api } = stage.sandbox;
   const there = api.get(configMaps, 'istio-sidecar-injector', 'istio-system');
   await api.update(configMaps, { ...there, data: values.data } as KubeObject);
-  await stage.tell({ apiVersion: 'v1', kind: 'ConfigMap', ...there });
-  await stage.tell({
+  await stage.notify({ apiVersion: 'v1', kind: 'ConfigMap', ...there });
+  await stage.notify({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
     ...api.get(mutatingWebhooks, 'istio-sidecar-injector'),
   });
-  await stage.tell({ apiVersion: 'v1', kind: 'Namespace', ...api.get(namespaces, namespace) });
+  await stage.notify({ apiVersion: 'v1', kind: 'Namespace', ...api.get(namespaces, namespace) });
   for (let count = 0; count < 4; count += 1) {
     stage.turn(15);
     await stage.tick();

@@ -41,7 +41,7 @@ function samplesRun(folder: string): Run {
       }
       await stage.tick();
       for (const object of samples) {
-        await stage.tell(object);
+        await stage.notify(object);
       }
       stage.turn(3600);
       await stage.tick();

@@ -53,9 +53,9 @@ export interface Stage {
   readonly running: (half: Half) => Running;
   /** Sends a tick to the events half. */
   readonly tick: () => Promise<number>;
-  /** Says that the object has changed. */
-  readonly tell: (object: KubeObject) => Promise<number>;
-  /** Creates or changes the object and says so. */
+  /** Sends an event about the object to the events half. */
+  readonly notify: (object: KubeObject) => Promise<number>;
+  /** Creates or changes the object and sends an event about it. */
   readonly appear: (object: KubeObject) => Promise<void>;
   /** What a half has asked for so far. */
   readonly calls: (half: Half) => readonly Call[];
@@ -175,19 +175,19 @@ function stageOn({ sandbox, client, clock }: Ground, halves: Halves): Stage {
     return (await send(halves.running('events').url, binaryEvent(event))).status;
   }
 
-  function tell({ apiVersion = '', kind = '', metadata }: KubeObject): Promise<number> {
+  function notify({ apiVersion = '', kind = '', metadata }: KubeObject): Promise<number> {
     const place = { name: metadata?.name ?? '', namespace: metadata?.namespace ?? '' };
     return sendEvent({ type: 'dev.knative.apiserver.ref.update', apiVersion, kind, ...place });
   }
 
   return {
-    ...{ sandbox, client, tell },
+    ...{ sandbox, client, notify },
     ...halves,
     turn: clock.turn,
     tick: () => sendEvent({ type: 'dev.knative.sources.ping' }),
     appear: async (object) => {
       await appear(sandbox, object);
-      await tell(object);
+      await notify(object);
     },
   };
 }
@@ -195,7 +195,7 @@ function stageOn({ sandbox, client, clock }: Ground, halves: Halves): Stage {
 /** What each half was granted and asked for; calls come in until all is closed. */
 export type Performed = readonly (Exercise & { readonly calls: readonly Call[] })[];
 
-/** The calls that were refused for want of a right. */
+/** The calls that were refused because a right is missing. */
 export function refusedIn(performed: Performed): readonly Call[] {
   return performed.flatMap(({ calls }) => calls).filter(({ code }) => code === 401 || code === 403);
 }

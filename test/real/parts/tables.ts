@@ -4,7 +4,7 @@ import { createClient } from '../../../lib/sandbox/test/contract/client.ts';
 import { startCluster } from './cluster.ts';
 import { renderTables } from './tables/render.ts';
 
-/** Writes what the sandbox knows of the served kinds, as the real API server tells it: `node test/real/parts/tables.ts`. */
+/** Writes what the sandbox knows of the served kinds, as the real API server reports it: `node test/real/parts/tables.ts`. */
 async function writeTables(): Promise<void> {
   await using cluster = await startCluster();
   const client = createClient(cluster.access);

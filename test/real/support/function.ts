@@ -5,12 +5,9 @@ import type { Definition } from '../../../lib/function/definition.ts';
 import { renderFunction } from '../../../lib/install/manifests/function-manifests.ts';
 import { partName, type Part } from '../../../lib/function/names.ts';
 import { standardInstallation } from '../../../lib/install/manifests/installation.ts';
-import type { Manifest } from '../../../lib/kube/model/manifest.ts';
-import { renderShared } from '../../../lib/install/manifests/shared.ts';
 import { createClient } from '../../../lib/sandbox/test/contract/client.ts';
-import { expectCode } from '../../../lib/sandbox/test/contract/scratch.ts';
 import type { Cluster } from '../parts/cluster.ts';
-import { applyManifest } from '../../support/manifests.ts';
+import { installRights as install, tokenOf } from '../../support/account.ts';
 import type { Running } from '../parts/processes.ts';
 import { kubeconfigText } from '../parts/site.ts';
 
@@ -38,27 +35,16 @@ export interface RealFunction {
   readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
 }
 
-const rights = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
 const firstFunctionPort = 50;
 
-/** A function and what it shares with others, as if there were no others. */
-export function installationOf(definition: Definition, environment: Environment = {}): readonly Manifest[] {
-  const { manifests } = renderFunction(definition, standardInstallation, { environment });
-  return [...manifests, ...renderShared([definition])];
-}
-
-/** Sets up the accounts of a function with the rights that it ships with, or that settings ask for, and nothing else. */
+/** The rights of a function on a real cluster; see `installRights` of test/support. */
 export async function installRights(
   cluster: Cluster,
   { definition }: Shipped,
   environment: Environment = {},
 ): Promise<void> {
   const client = createClient(cluster.access);
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: standardInstallation.namespace } };
-  const granted = installationOf(definition, environment).filter(({ kind }) => rights.has(kind));
-  for (const manifest of [namespace, ...granted]) {
-    await applyManifest(client, manifest);
-  }
+  await install(client, definition, environment);
   client.close();
 }
 
@@ -83,10 +69,8 @@ export async function tokenKubeconfig(
   server = cluster.access.url,
 ): Promise<string> {
   const client = createClient(cluster.access);
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const { status } = expectCode(201, await client.call('POST', path, { body: { spec: {} } }));
+  const token = await tokenOf(client, { name, namespace });
   client.close();
-  const { token } = status as { token: string };
   const file = join(cluster.site.directory, `${namespace}-${name}-${new URL(server).port}.kubeconfig`);
   writeFileSync(file, kubeconfigText({ ...cluster.access, url: server, token }), { mode: 0o600 });
   return file;
