@@ -24,7 +24,7 @@ const growth: Growth = { firstMs: 25, longestMs: 500 };
 /**
  * Runs `work` again from its start, with growing pauses, when another writer was faster (a failure of kind `conflict`).
  * The work must read anew in each try. Throws any other failure at once, and the last conflict when the budget is used
- * up. This is the only conflict loop.
+ * up. The runtime runs every handler of an event in it.
  *
  * ```ts
  * await startingOver(async () => {

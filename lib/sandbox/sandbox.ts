@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { assemble } from './assemble.ts';
 import { authenticate, authenticatePlain } from './access/authenticate.ts';
 import { bootstrap } from './lifecycle/bootstrap.ts';
-import { createCertificates } from './http/certificates.ts';
+import { sharedCertificates } from './http/certificates.ts';
 import { systemClock } from './model/clock.ts';
 import { startControllers } from './controllers/start.ts';
 import { createFaults, type Faults } from './server/faults.ts';
@@ -57,7 +57,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const assembled = assemble({ clock, rbac, ...present({ historyLimit }) });
   const { cluster, api, definitions } = assembled;
   const [certificates] = await Promise.all([
-    createCertificates(clock.now()),
+    sharedCertificates(),
     bootstrap(api, options.nodes ?? (hasControllers ? 3 : 0)),
   ]);
   const stops = [

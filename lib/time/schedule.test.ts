@@ -11,8 +11,9 @@ import { chainsOfFirings, firstFiring, firstSkip, lastFiring, parseSchedule, typ
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
 const start = Date.UTC(2020, 0, 1);
-const end = Date.UTC(2036, 0, 1);
-const schedules = 5_000;
+const years = long(16, 4);
+const end = Date.UTC(2020 + years, 0, 1);
+const schedules = long(5_000, 1_500);
 const stepMs = long(1, 3) * dayMs;
 
 /** The wall time of a zone, as if it were UTC. */
@@ -180,7 +181,7 @@ function differences(schedule: Schedule, fires: readonly boolean[], from: number
 }
 
 describe('a schedule', () => {
-  it('agrees with a minute-by-minute search in every zone and at every clock change from 2020 to 2035', () => {
+  it(`agrees with a minute-by-minute search in every zone and at every clock change of ${years} years`, () => {
     const stretches = Intl.supportedValuesOf('timeZone').flatMap(stretchesOf);
     const samples = fc.sample(anySchedule, { numRuns: schedules, seed: 8 });
 
@@ -200,7 +201,7 @@ describe('a schedule', () => {
     });
 
     expect(wrong).toEqual([]);
-    expect(stretches.length).toBeGreaterThan(3_000);
+    expect(stretches.length).toBeGreaterThan(long(3_000, 1_000));
     expect(stretches.length).toBeLessThan(schedules);
   });
 

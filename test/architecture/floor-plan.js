@@ -1,6 +1,6 @@
 /**
  * The floor plan of the repository as data: `eslint.config.js` and the suites of this folder enforce it.
- * CONTRIBUTING.md describes it for people.
+ * lib/README.md and CONTRIBUTING.md describe it for people.
  */
 
 /** A layer of `lib` imports only layers above it. Layers of one row do not know each other. */
@@ -9,13 +9,11 @@ export const rows = [
   ['time'],
   ['kube'],
   ['function'],
-  ['cosmos'],
   ['http', 'tls', 'work', 'webhook-client'],
   ['source'],
   ['runtime'],
   ['install'],
   ['sandbox'],
-  ['console'],
   ['programs'],
   ['cli'],
 ];

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
+import { program } from '../../lib/cli/bin/program.ts';
+import { runProgram } from '../../lib/cli/framework/main.ts';
 
 export interface Ended {
   readonly code: number;
@@ -21,6 +23,14 @@ export const kubeReflex = resolve('lib/cli/bin/kube-reflex.ts');
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const { FORCE_COLOR: _force, NO_COLOR: _no, ...environment } = process.env;
   return environment;
+}
+
+/** What a command prints and ends with, run in this process: to start one takes longer than most commands. */
+export async function runHere(args: readonly string[], environment = plainEnvironment()): Promise<Ended> {
+  const printed: string[] = [];
+  const stream = { write: (text: string) => printed.push(text) };
+  const code = await runProgram(program, args, { environment, stdout: stream, stderr: stream });
+  return { code, output: printed.join('') };
 }
 
 /** Runs a Node program to its end. */

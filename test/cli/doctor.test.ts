@@ -6,7 +6,7 @@ import { tableOf, type Finding } from '../../lib/runtime/doctor/finding.ts';
 import { deployments, namespaces, type Deployment } from '../../lib/kube/model/resource.ts';
 import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { kubeReflex, runNode, standardOutputOf } from './command.ts';
+import { kubeReflex, runHere, runNode, standardOutputOf } from './command.ts';
 
 describe('npm run doctor', () => {
   let sandbox: Sandbox;
@@ -27,7 +27,7 @@ describe('npm run doctor', () => {
   });
 
   it('prints a table, says what to do and exits with 1', async () => {
-    const { code, output } = await runNode(['lib/cli/bin/kube-reflex.ts', 'doctor', '--kubeconfig', file]);
+    const { code, output } = await runHere(['doctor', '--kubeconfig', file]);
 
     expect(code).toBe(1);
     expect(output).toMatch(/^FUNCTION +CHECK +STATE +MESSAGE$/m);
@@ -45,10 +45,7 @@ describe('npm run doctor', () => {
 
   it('looks at the cluster that kubectl would use, and says which one that is', async () => {
     const { KUBECONFIG: _ignored, ...environment } = process.env;
-    const { code, output } = await runNode(['lib/cli/bin/kube-reflex.ts', 'doctor'], '.', {
-      ...environment,
-      HOME: home,
-    });
+    const { code, output } = await runNode([kubeReflex, 'doctor'], '.', { ...environment, HOME: home });
 
     const context = sandbox.kubeconfig['current-context'];
     expect(code).toBe(1);
@@ -60,14 +57,7 @@ describe('npm run doctor', () => {
     await sandbox.api.create(namespaces, { metadata: { name: namespace } });
     await sandbox.api.create(deployments, deploymentWith({ namespace, variable: { name: 'TLS_MODE', value: 'slef' } }));
 
-    const { code, output } = await runNode([
-      'lib/cli/bin/kube-reflex.ts',
-      'doctor',
-      '--kubeconfig',
-      file,
-      '--namespace',
-      namespace,
-    ]);
+    const { code, output } = await runHere(['doctor', '--kubeconfig', file, '--namespace', namespace]);
 
     expect(code).toBe(1);
     expect(output).toMatch(/^freeze-check +settings +error +TLS_MODE must be one of .*, got "slef"/m);
@@ -79,7 +69,7 @@ describe('npm run doctor', () => {
     const silent = join(home, 'silent');
     await writeFile(silent, JSON.stringify(kubeconfigFor({ server: 'https://127.0.0.1:1', ca: '', token: '' })));
 
-    const { code, output } = await runNode(['lib/cli/bin/kube-reflex.ts', 'doctor', '--kubeconfig', silent]);
+    const { code, output } = await runNode([kubeReflex, 'doctor', '--kubeconfig', silent]);
 
     expect(code).toBe(1);
     expect(output).toMatch(
@@ -88,12 +78,7 @@ describe('npm run doctor', () => {
   });
 
   it('says with 2 that it found no cluster', async () => {
-    const { code, output } = await runNode([
-      'lib/cli/bin/kube-reflex.ts',
-      'doctor',
-      '--kubeconfig',
-      '/nowhere/kubeconfig',
-    ]);
+    const { code, output } = await runHere(['doctor', '--kubeconfig', '/nowhere/kubeconfig']);
 
     expect(code).toBe(2);
     expect(output).toMatch(/^doctor: could not read \/nowhere\/kubeconfig: /);

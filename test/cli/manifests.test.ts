@@ -8,7 +8,7 @@ import { findFunctions } from '../../lib/cli/functions.ts';
 import { updateManifests } from '../../lib/install/manifests/installations.ts';
 import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import type { WrittenSubscription } from '../../lib/source/branch.ts';
-import { runNode, type Ended } from './command.ts';
+import { runHere, type Ended } from './command.ts';
 
 it('knative/ and deploy/ hold what the definitions ask for', async () => {
   const found = await findFunctions('functions');
@@ -28,7 +28,7 @@ describe('npm run manifests', () => {
   afterEach(() => rm(root, { recursive: true }));
 
   function run(...args: readonly string[]): Promise<Ended> {
-    return runNode(['lib/cli/bin/kube-reflex.ts', 'manifests', '--out', root, ...args]);
+    return runHere(['manifests', '--out', root, ...args]);
   }
 
   const sample = 'test/functions/host-census';

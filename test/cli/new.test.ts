@@ -10,24 +10,23 @@ import { standardInstallation } from '../../lib/install/manifests/installation.t
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp } from '../support/http.ts';
 import { borrowCheckout } from './checkout.ts';
-import { runNode, type Ended } from './command.ts';
+import { runHere, type Ended } from './command.ts';
 
 const name = 'key-keeper';
 const { namespace } = standardInstallation;
-const slow = 180_000;
 
 let root = '';
 let discard: (() => Promise<void>) | undefined;
 let created: Ended;
 
 function create(...args: readonly string[]): Promise<Ended> {
-  return runNode(['lib/cli/bin/kube-reflex.ts', 'new', '--root', root, ...args]);
+  return runHere(['new', '--root', root, ...args]);
 }
 
 beforeAll(async () => {
   ({ root, discard } = await borrowCheckout());
   created = await create(name);
-}, slow);
+});
 afterAll(() => discard?.());
 
 describe('npm run new', () => {
@@ -71,21 +70,6 @@ describe('npm run new', () => {
 });
 
 describe('a new function', () => {
-  it.each([
-    ['is well typed', ['node_modules/typescript/bin/tsc', '-p', '.']],
-    ['passes the lint rules', ['node_modules/eslint/bin/eslint.js', 'functions']],
-    ['is formatted', ['node_modules/prettier/bin/prettier.cjs', '--check', 'functions', 'knative']],
-    ['passes its own test', ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js']],
-  ])(
-    '%s',
-    async (_claim, command) => {
-      const { code, output } = await runNode(command, root);
-
-      expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
-    },
-    slow,
-  );
-
   describe('in a cluster that grants what its manifests ask for', () => {
     let sandbox: Sandbox;
     let definition: Definition;

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { program } from '../../lib/cli/bin/program.ts';
-import { kubeReflex, plainEnvironment, runNode, type Ended } from './command.ts';
+import { kubeReflex, plainEnvironment, runHere, runNode, type Ended } from './command.ts';
 
 const { npm_lifecycle_event: _script, ...environment } = plainEnvironment();
 
 function kube(args: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return runNode([kubeReflex, ...args], '.', { ...environment, ...variables });
+  return runHere(args, { ...environment, ...variables });
 }
 
 const names = program.commands.map(({ name }) => name);
@@ -91,7 +91,8 @@ describe('kube-reflex', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/freeze`;
     await new Promise((resolve) => server.close(resolve));
 
-    const ended = await kube(['can-i', '-n', 'shop', '-k', 'Deployment', '-a', 'SCALE', '--api-url', url]);
+    const question = ['-n', 'shop', '-k', 'Deployment', '-a', 'SCALE', '--api-url', url];
+    const ended = await runNode([kubeReflex, 'can-i', ...question]); // jest hides the causes of errors of fetch
 
     const fix = 'start it with npm start, or give --api-url';
     expect(ended).toEqual({

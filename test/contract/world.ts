@@ -12,7 +12,7 @@ import { deployments, groupVersion, type Deployment } from '../../lib/kube/model
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { createTransport, type Transport } from '../../lib/kube/transport.ts';
 import { serve, type Running } from '../../lib/runtime/main.ts';
-import { createCertificates } from '../../lib/sandbox/http/certificates.ts';
+import { sharedCertificates } from '../../lib/sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { startSource } from '../../lib/source/source.ts';
 import { until } from '../../lib/source/testing/until.ts';
@@ -46,7 +46,7 @@ export async function openWorld({ found, settings, around = (same) => same }: Wo
   const log = pino({ level: 'debug' }, { write: (line) => logged.push(JSON.parse(line) as Logged) });
   const definitions = found.map(({ definition }) => definition);
   const sandbox = opened.adopt(await startSandbox({ podReadyMs: 0, rbac: true }), (open) => open.close());
-  const certificates = await createCertificates(new Date());
+  const certificates = await sharedCertificates();
   const { ca, certificate: cert, key } = certificates;
   await layGround(sandbox.api, { namespace, definitions });
   opened.defer(await startCompanions(found, { api: sandbox.api, certificates, log }));

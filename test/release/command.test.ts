@@ -5,7 +5,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { configMaps, namespaces } from '../../lib/kube/model/resource.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
-import { runNode, type Ended } from '../cli/command.ts';
+import { runHere, runNode, type Ended } from '../cli/command.ts';
 
 let sandbox: Sandbox;
 let directory: string;
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 function command(...args: readonly string[]): Promise<Ended> {
-  return runNode(['lib/cli/bin/kube-reflex.ts', ...args]);
+  return runHere(args);
 }
 
 function release(...args: readonly string[]): Promise<Ended> {
@@ -48,9 +48,8 @@ describe('kube-reflex release', () => {
 
   it('leaves the cluster that kubectl would use with several files in KUBECONFIG', async () => {
     const KUBECONFIG = [join(directory, 'missing'), join(directory, 'kubeconfig')].join(delimiter);
-    const args = ['lib/cli/bin/kube-reflex.ts', 'release', 'istio-rollout', '--dry-run'];
 
-    const { code, output } = await runNode(args, '.', { ...process.env, KUBECONFIG });
+    const { code, output } = await runHere(['release', 'istio-rollout', '--dry-run'], { ...process.env, KUBECONFIG });
 
     expect(code).toBe(0);
     expect(output).toContain(`istio-rollout would leave ${sandbox.url}/`);

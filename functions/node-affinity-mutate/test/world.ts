@@ -7,7 +7,7 @@ import { standardInstallation } from '../../../lib/install/manifests/installatio
 import { webhookConfigurations } from '../../../lib/install/manifests/webhook.ts';
 import type { Running } from '../../../lib/runtime/main.ts';
 import type { AdmissionResponse } from '../../../lib/kube/model/review.ts';
-import { createCertificates } from '../../../lib/sandbox/http/certificates.ts';
+import { sharedCertificates } from '../../../lib/sandbox/http/certificates.ts';
 import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { binaryEvent, send, startApp, type AppOptions, type Received } from '../../../test/support/http.ts';
 import { creating, managedLabels, podWith, pool, poolKey, settings } from '../testing/pods.ts';
@@ -51,7 +51,7 @@ export async function openWorld({
   ...options
 }: Partial<AppOptions> & { readonly subject?: typeof definition } = {}): Promise<World> {
   const sandbox = await startSandbox({ controllers: false });
-  const certificates = await createCertificates(new Date());
+  const certificates = await sharedCertificates();
   const { certificate: cert, key } = certificates;
   const calls: Call[] = [];
   const agent = new https.Agent({ ca: certificates.ca, keepAlive: true });

@@ -9,8 +9,14 @@ import { CommandError, UsageError } from './errors.ts';
 /** Where a program is called, and where it prints to. */
 export interface Surroundings {
   readonly environment: Environment;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdout: Printed;
+  readonly stderr: Printed;
+}
+
+/** A stream as far as commands use it. */
+export interface Printed {
+  readonly isTTY?: boolean;
+  readonly write: (text: string) => unknown;
 }
 
 /** Runs what the command line asks for. The exit code follows one rule for all commands. */
@@ -99,7 +105,7 @@ function isForScripts({ options }: Parsed): boolean {
   return options['output'] === 'json' || options['json'] === true;
 }
 
-function print(outcome: Outcome | undefined, forScripts: boolean, stdout: NodeJS.WriteStream): void {
+function print(outcome: Outcome | undefined, forScripts: boolean, stdout: Printed): void {
   if (outcome !== undefined) {
     stdout.write(`${forScripts ? JSON.stringify(outcome.data, undefined, 2) : outcome.text}\n`);
   }

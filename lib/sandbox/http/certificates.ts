@@ -17,3 +17,11 @@ export async function createCertificates(now: Date): Promise<Certificates> {
   const authority = await issueAuthority(`sandbox-ca-${randomBytes(4).toString('hex')}`, validity);
   return { ca: authority.certificate, ...(await issueLeaf(authority, names, validity)) };
 }
+
+let shared: Promise<Certificates> | undefined;
+
+/** The same for all sandboxes of a process: to issue certificates costs more than the rest of a start. */
+export function sharedCertificates(): Promise<Certificates> {
+  shared ??= createCertificates(new Date());
+  return shared;
+}

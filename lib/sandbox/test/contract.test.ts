@@ -5,7 +5,7 @@ import { apiContract } from './contract/suite.ts';
 describe('the sandbox', () => {
   let sandbox: Sandbox | undefined;
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, httpPort: 0, rbac: true });
+    sandbox = await startSandbox({ port: 0, httpPort: 0, rbac: true, podReadyMs: 50 });
   });
   afterAll(() => sandbox?.close());
 

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Agent, request } from 'node:http';
 import { type Sandbox, startSandbox } from '../sandbox.ts';
+import { long } from '../../../test/support/long.ts';
 import { anyRequest, type Sent } from './requests.ts';
 
-const requests = 10_000;
+const requests = long(10_000, 2_000);
 const atOnce = 20;
 
 interface Reply {

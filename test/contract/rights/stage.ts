@@ -15,7 +15,7 @@ import { createTransport, type Answer, type Request, type Transport } from '../.
 import { serve, type Running } from '../../../lib/runtime/main.ts';
 import { accessOf, type ResourceAccess } from '../../../lib/sandbox/access/rbac.ts';
 import type { Clock } from '../../../lib/sandbox/model/internal.ts';
-import { createCertificates, type Certificates } from '../../../lib/sandbox/http/certificates.ts';
+import { sharedCertificates, type Certificates } from '../../../lib/sandbox/http/certificates.ts';
 import { parseRoute } from '../../../lib/sandbox/http/request.ts';
 import { startSandbox, type Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { createClient, type Client } from '../../../lib/sandbox/test/contract/client.ts';
@@ -107,7 +107,7 @@ async function install({ folder, definition }: Found, run: Run, opened: AsyncDis
   const options = { podReadyMs: 0, rbac: true, clock, controllers: !bare };
   const sandbox = opened.adopt(await startSandbox(options), (open) => open.close());
   const client = opened.adopt(createClient({ ...sandbox, token: sandbox.adminToken }), ({ close }) => close());
-  const certificates = await createCertificates(new Date());
+  const certificates = await sharedCertificates();
   const TLS_MODE = keepsCertificate ? 'self' : 'none';
   const settings = { ...exampleEnvironment(definition.config), TLS_MODE, ...run.settings };
   const config = parseConfig(definition.config, settings);

@@ -3,7 +3,7 @@ import { injection, type Proxy } from '../../sandbox/inject.ts';
 import type { Pod } from '../../../../lib/kube/model/resource.ts';
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../../../../lib/kube/model/review.ts';
 import { serveWebhook, type Arrived, type Protocol } from '../../../../lib/webhook-client/testing/webhook-server.ts';
-import { createCertificates } from '../../../../lib/sandbox/http/certificates.ts';
+import { sharedCertificates } from '../../../../lib/sandbox/http/certificates.ts';
 
 /** How the injector answers; a test changes it while it runs. */
 export interface Behaviour extends Proxy {
@@ -54,7 +54,7 @@ export async function startInjector({
   protocol = 'h2',
   ...rest
 }: Partial<Behaviour> & { readonly protocol?: Protocol } = {}): Promise<Injector> {
-  const certificates = await createCertificates(new Date());
+  const certificates = await sharedCertificates();
   let behaviour: Behaviour = { delayMs: 0, mode: 'inject', revision, image, ...rest };
   const asked: Asked[] = [];
   const connections = new Set<object>();
