@@ -13,6 +13,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) {
     socket.destroy();
   }
+  accepted.length = 0;
 });
 
 afterAll(() => opened.disposeAsync());
@@ -163,6 +164,7 @@ async function begin(port: number, body: { readonly announced: number; readonly 
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket.resume());
   socket.on('error', () => undefined); // a cut connection may be reset
+  await once(socket, 'connect'); // it has no port before
   socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.announced}\r\n\r\n`);
   socket.write(Buffer.alloc(body.sent));
   while (!accepted.some(({ remotePort, bytesRead }) => remotePort === socket.localPort && bytesRead > body.sent)) {
