@@ -1,16 +1,12 @@
 import type { Context } from '../../lib/function/definition.ts';
-import { asFailure } from '../../lib/base/failure.ts';
 import { pointer, unchanged, type PatchStep } from '../../lib/kube/model/plan.ts';
 import type { MetadataOnly } from '../../lib/kube/client.ts';
 import { Refusal } from '../../lib/kube/refusal.ts';
+import { failuresOf } from '../../lib/kube/run-each.ts';
 import type { Resource } from '../../lib/kube/model/resource.ts';
-import { inParallel } from '../../lib/base/in-parallel.ts';
 import type { Config } from './config.ts';
 import { bookkeeping } from './names.ts';
 import { resources } from './scan/kinds.ts';
-
-/** How many workloads are written at once. */
-const width = 8;
 
 /**
  * Takes our notes off every workload. The annotation of the pod template stays, as `kubectl rollout restart` leaves its
@@ -23,13 +19,7 @@ export async function release({ kube }: Context<Config>): Promise<readonly strin
       return items.flatMap((object) => withoutNotes(resource, object) ?? []);
     }),
   );
-  const failures = await inParallel(width, noted.flat(), (step) =>
-    kube.run({ steps: [step] }).then(
-      () => [],
-      (error: unknown) => [asFailure(error).message],
-    ),
-  );
-  return failures.flat();
+  return (await failuresOf(kube, noted.flat())).map(({ message }) => message);
 }
 
 /** A kind that the cluster does not know has no objects. */

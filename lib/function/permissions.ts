@@ -5,7 +5,8 @@ export interface Permission {
   readonly groups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only objects with these names. RBAC cannot limit `create` and `list` by name. */
+  /** Only objects with these names. RBAC never limits `create` by name; `list` and `watch` only where the
+   * request asks for `fieldSelector: metadata.name=…`. */
   readonly names?: readonly string[];
   readonly scope: Scope;
   /** The role that needs it. Default: both. */

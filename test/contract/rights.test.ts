@@ -28,8 +28,9 @@ describe.each(folders)('$definition.name under its shipped rights', (found) => {
 
   it('is refused nothing that it asks for', () => {
     const refused = [...performed].flatMap(([what, exercises]) =>
-      refusedIn(exercises).map(({ verb, resource, subresource = '', namespace = '', name = '' }) =>
-        [what, verb, `${resource}/${subresource}`, namespace, name].join(' '),
+      refusedIn(exercises).map(
+        ({ verb, resource, subresource = '', namespace = '', name = '' }) =>
+          `${what}: could not ${verb} ${[resource, subresource].filter(Boolean).join('/')} ${name} in ${namespace || 'the cluster'}; add it to permissions.ts`,
       ),
     );
 

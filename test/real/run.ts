@@ -16,14 +16,18 @@ const root = join(here, '../..');
  */
 async function run(words: readonly string[]): Promise<void> {
   const { names, options } = parted(words);
-  const all = new Map(suiteFiles().map((file) => [basename(file, '.test.ts'), file]));
-  const wanted = names.length === 0 ? [...all.keys()] : names;
-  const parts = wanted.map((name) => {
-    const needed = all.get(name)?.includes('/real/') === false ? worldParts : suites[name];
-    if (needed === undefined || !all.has(name)) {
-      throw new Error(
-        `there is no suite ${name}, or suites.ts does not say what it needs; there are ${[...all.keys()].join(', ')}`,
-      );
+  const all = Map.groupBy(suiteFiles(), (file) => basename(file, '.test.ts'));
+  const files = (names.length === 0 ? [...all.keys()] : names).flatMap((name) => {
+    const found = all.get(name);
+    if (found === undefined) {
+      throw new Error(`there is no suite ${name}; there are ${[...all.keys()].join(', ')}`);
+    }
+    return found;
+  });
+  const parts = files.map((file) => {
+    const needed = file.includes('/real/') ? suites[basename(file, '.test.ts')] : worldParts;
+    if (needed === undefined) {
+      throw new Error(`test/real/suites.ts does not say what ${file} needs`);
     }
     return needed;
   });
@@ -32,7 +36,6 @@ async function run(words: readonly string[]): Promise<void> {
     process.stderr.write(`${line}\n`);
   });
   const logs = mkdtempSync(join(tmpdir(), 'kube-reflex-logs-'));
-  const files = wanted.flatMap((name) => all.get(name) ?? []);
   process.exitCode = await jest([...files, ...options], {
     REAL_LOGS: logs,
     WORLD: 'real',

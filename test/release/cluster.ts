@@ -1,15 +1,14 @@
-import { pino } from 'pino';
 import type { Definition } from '../../lib/function/definition.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import { deployments, groupVersion, type Deployment } from '../../lib/kube/model/resource.ts';
-import { createTransport } from '../../lib/kube/transport.ts';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { renderFunction } from '../../lib/install/manifests/function-manifests.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import { plain } from '../../lib/install/manifests/plain.ts';
-import { leave, type LeaveOptions, type Left } from '../../lib/install/release/leave.ts';
+import type { LeaveOptions, Left } from '../../lib/install/release/leave.ts';
 import type { Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { lasting } from '../../functions/freeze-check/test/world.ts';
+import { leaveBy } from '../support/leaving.ts';
 
 const { namespace } = standardInstallation;
 
@@ -27,26 +26,12 @@ export async function install({ api }: Sandbox, definition: Definition, settings
   }
 }
 
-export async function leaving(
-  sandbox: Sandbox,
+export function leaving(
+  { kubeconfig }: Sandbox,
   definition: Definition,
   options: Partial<LeaveOptions> = {},
 ): Promise<Left> {
-  const transport = createTransport(kubeconfigAccess(JSON.stringify(sandbox.kubeconfig)));
-  try {
-    return await leave(definition, {
-      transport,
-      namespace,
-      environment: {},
-      dryRun: false,
-      log: pino({ level: 'silent' }),
-      now: () => new Date(),
-      patienceMs: 10_000,
-      ...options,
-    });
-  } finally {
-    transport.close();
-  }
+  return leaveBy(kubeconfigAccess(JSON.stringify(kubeconfig)), definition, options);
 }
 
 /** What comes and goes by itself, and the accounts that worlds make for their replicas. */

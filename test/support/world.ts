@@ -7,12 +7,14 @@ import type { Call } from '../../lib/kube/client.ts';
 import { apiVersion, type Resource } from '../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { pathOf } from '../../lib/kube/path.ts';
+import type { Left } from '../../lib/install/release/leave.ts';
 import type { Running } from '../../lib/runtime/main.ts';
 import { kubeconfigFor } from '../../lib/sandbox/http/kubeconfig.ts';
 import { createClient, type Client } from '../../lib/sandbox/test/contract/client.ts';
 import { installRights, tokenOf } from './account.ts';
 import { openBackend, type Backend } from './backend.ts';
 import { binaryEvent, send, startApp } from './http.ts';
+import { leaveBy } from './leaving.ts';
 import { applyManifest, type AnyManifest } from './manifests.ts';
 
 /**
@@ -29,6 +31,8 @@ export interface World {
   readonly remove: (resource: Resource, place: Place) => Promise<void>;
   /** Starts the events role of a function under its shipped account, with exactly the rights that it ships with. */
   readonly start: (definition: Definition, options?: StartOptions) => Promise<Replica>;
+  /** Takes a function out of the cluster, as `npm run release` does, with its settings. */
+  readonly leave: (definition: Definition, environment?: Readonly<Record<string, string>>) => Promise<Left>;
   readonly close: () => Promise<void>;
 }
 
@@ -89,6 +93,10 @@ export async function openWorld(): Promise<World> {
     remove: async (resource, place) => {
       await client.call('DELETE', pathOf(resource, place));
     },
+    leave: (definition, environment = {}) =>
+      leaveBy(accessBy(backend, backend.access.token), definition, {
+        environment: { ...renderFunction(definition).placeholders, ...environment },
+      }),
     close: async () => {
       await Promise.all(opened.map((app) => app.close()));
       client.close();
@@ -116,9 +124,12 @@ function replicaAt(app: Running, calls: readonly Call[]): Replica {
   };
 }
 
-async function accountAccess({ access }: Backend, client: Client, name: string): Promise<Access> {
-  const token = await tokenOf(client, { name, namespace: ownNamespace });
-  return kubeconfigAccess(JSON.stringify(kubeconfigFor({ server: access.url, ca: access.ca, token })));
+async function accountAccess(backend: Backend, client: Client, name: string): Promise<Access> {
+  return accessBy(backend, await tokenOf(client, { name, namespace: ownNamespace }));
+}
+
+function accessBy({ access: { url, ca } }: Backend, token: string): Access {
+  return kubeconfigAccess(JSON.stringify(kubeconfigFor({ server: url, ca, token })));
 }
 
 async function applyAt<T extends KubeObject>(client: Client, resource: Resource<T>, object: T): Promise<T> {

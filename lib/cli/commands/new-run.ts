@@ -18,7 +18,8 @@ export async function run({ options, positionals: [name = ''] }: NewInput): Prom
     found.map(({ definition }) => definition),
     { root, check: false },
   );
-  const files = [...scaffolded, ...manifests.map(({ path }) => path)].map((file) => relative('.', file));
+  const paths = [...scaffolded, ...manifests.map(({ path }) => path)].map((file) => relative('.', file));
+  const files = [...new Set(paths)]; // the README is scaffolded, then its table of conditions is written
   return { code: 0, text: `${files.join('\n')}\n\n${nextSteps(name)}`, data: { files } };
 }
 

@@ -39,7 +39,8 @@ function openTerminal({ stdout, colour, level }: OutputOptions): Output {
   let functions: readonly string[] | undefined;
 
   function page(): Page {
-    return { columns: stdout.columns, colour, functions: functions ?? [] };
+    const columns = stdout.columns === 0 ? undefined : stdout.columns; // 0: a terminal that does not know its width
+    return { columns, colour, functions: functions ?? [] };
   }
 
   function write(json: string): void {

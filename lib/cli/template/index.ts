@@ -1,5 +1,6 @@
 import { configMaps } from '../../kube/model/resource.ts';
 import { defineFunction } from '../../runtime/define.ts';
+import { release } from './act/release.ts';
 import { sync } from './act/sync.ts';
 import { conditions } from './conditions.ts';
 import { Config } from './config.ts';
@@ -17,4 +18,5 @@ export default defineFunction<Config>({
   tick: { schedule: '*/5 * * * *', handle: sync },
   permissions,
   conditions,
+  release,
 });

@@ -49,7 +49,7 @@ export function examineRights(account: string, answers: readonly (readonly [Ques
   const check = `rights of ${account}`;
   const missing = answers.filter(([, allowed]) => !allowed).map(([question]) => describe(question));
   return missing.length === 0
-    ? { check, state: 'ok', message: `all ${answers.length} granted` }
+    ? { check, state: 'ok', message: `all ${answers.length} that it asks for are granted` }
     : {
         check,
         state: 'error',

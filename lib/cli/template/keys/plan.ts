@@ -1,5 +1,5 @@
 import type { Operation } from 'fast-json-patch';
-import { pointer, unchanged, type Plan, type Step } from '../../../kube/model/plan.ts';
+import { pointer, unchanged, type Step } from '../../../kube/model/plan.ts';
 import { configMaps, type ConfigMap } from '../../../kube/model/resource.ts';
 import type { LabelSelector } from '../../../kube/model/selector.ts';
 import type { Config } from '../config.ts';
@@ -9,12 +9,15 @@ import { keysAnnotation, watchLabel } from '../names.ts';
 export const selector: LabelSelector = { matchLabels: { [watchLabel]: 'true' } };
 
 /** Annotates those that ask for it, and cleans up those that no longer do. On its own result it plans nothing. */
-export function plan(observed: readonly ConfigMap[], { MAX_KEYS }: Config): Plan {
-  return {
-    steps: observed.flatMap((configMap) =>
-      change(configMap, asksForIt(configMap) ? listed(keysOf(configMap), MAX_KEYS) : undefined),
-    ),
-  };
+export function plan(observed: readonly ConfigMap[], { MAX_KEYS }: Config): Step[] {
+  return observed.flatMap((configMap) =>
+    change(configMap, asksForIt(configMap) ? listed(keysOf(configMap), MAX_KEYS) : undefined),
+  );
+}
+
+/** Leaves no annotation behind. */
+export function farewell(observed: readonly ConfigMap[]): Step[] {
+  return observed.flatMap((configMap) => change(configMap, undefined));
 }
 
 /** What to report about ConfigMaps with more keys than may be listed. */

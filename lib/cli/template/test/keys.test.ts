@@ -46,4 +46,13 @@ describe('function-name', () => {
     expect(await replica.event('update', configMaps, example)).toBe(204);
     expect(await annotation()).toBeUndefined();
   });
+
+  it('takes its annotations back when it leaves the cluster', async () => {
+    await apply('true', 'size');
+    await replica.tick();
+
+    expect(await annotation()).toBe('size');
+    expect((await world.leave(functionName)).remains).toEqual([]);
+    expect(await annotation()).toBeUndefined();
+  });
 });
