@@ -27,7 +27,7 @@ export interface SandboxOptions {
   readonly clock?: Clock;
   /** False leaves objects alone: no rollouts, no garbage collection, no namespace deletion. */
   readonly controllers?: boolean;
-  /** How many nodes there are from the start; 3 unless told, none without controllers. */
+  /** How many nodes there are from the start; default 3, none without controllers. */
   readonly nodes?: number;
   /** How many changes of each kind a watch can surely resume over. */
   readonly historyLimit?: number;

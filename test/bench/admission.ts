@@ -59,7 +59,7 @@ function compare(what: string, served: readonly Pace[], floor: readonly Pace[]):
   function of(key: keyof Pace): [number[], number[]] {
     return [served.map((pace) => pace[key]), floor.map((pace) => pace[key])];
   }
-  function told(key: keyof Pace, unit: string, digits = 0): string {
+  function format(key: keyof Pace, unit: string, digits = 0): string {
     return of(key)
       .map((values) => `${median(values).toFixed(digits)} ${unit}`)
       .join(' / ');
@@ -70,13 +70,13 @@ function compare(what: string, served: readonly Pace[], floor: readonly Pace[]):
       value: ratio(...of('cpuMicros')),
       unit: '×',
       bar: { atMost: 1.5 },
-      measured: told('cpuMicros', 'µs'),
+      measured: format('cpuMicros', 'µs'),
     },
     {
       what: `${what}, reviews per second`,
       value: ratio(...of('perSecond')),
       unit: '×',
-      measured: `${told('perSecond', '/s')}, p50 ${told('p50', 'ms', 2)}, p99 ${told('p99', 'ms', 2)}`,
+      measured: `${format('perSecond', '/s')}, p50 ${format('p50', 'ms', 2)}, p99 ${format('p99', 'ms', 2)}`,
     },
   ];
 }

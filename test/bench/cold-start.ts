@@ -91,7 +91,7 @@ function review(ca: Buffer): Ask {
 }
 
 function missing(): never {
-  throw new Error('the program tells no address');
+  throw new Error('the program reports no address');
 }
 
 function compare(what: string, starts: readonly Start[], bare: readonly Start[], limit?: Figure['bar']): Figure[] {

@@ -17,11 +17,11 @@ import { inTurns } from './measure/turns.ts';
 
 export const about = 'questions to a real CoreDNS without a cache, against one `rewrite name exact` line for each host';
 
-/** What the function publishes by itself with its default settings, and what it publishes when told to. */
+/** What the function publishes by itself with its default settings, and what it publishes on request. */
 const manners = ['shipped', 'grouped', 'template', 'hosts', 'zone', 'zoneblocks'] as const;
 type Manner = (typeof manners)[number];
 
-/** A load lasts so long: few answers tell enough, since the server's CPU is counted. */
+/** How long a load lasts: few answers are enough, since the server's CPU is counted. */
 const loadMs = 400;
 /** `EXACT_MAX_HOSTS` by default. */
 const exactMaxHosts = 200;
@@ -100,7 +100,7 @@ type Loads = Readonly<Record<`${'exact' | 'own'}${'Hits' | 'Misses'}` | 'target'
 /**
  * What is shipped for many hosts must be far better than exact lines, and no mode may be worse, at hits and misses in equal
  * parts: by answers per second, and by CPU, since the load generator shares the machine and bends the rates. Hits alone gain
- * less: whoever rewrites a question rewrites its answer too, and an answer by CNAME costs one more lookup.
+ * less: a rewritten question has its answer rewritten too, and an answer by CNAME costs one more lookup.
  */
 function figuresOf(manner: Manner, hosts: number, loads: Loads): readonly Figure[] {
   const { exactHits, ownHits, exactMisses, ownMisses } = loads;

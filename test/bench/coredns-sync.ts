@@ -87,12 +87,12 @@ async function measure(size: number): Promise<Measured> {
       await program.tick();
     }
     const { peakMb } = await program.usage();
-    await tellOf(sandbox, url, 'warm');
+    await timeEvent(sandbox, url, 'warm');
     const before = await figures(url);
     const { cpuMs } = await program.usage();
     const ms: number[] = [];
     for (let index = 0; index < events; index += 1) {
-      ms.push(await tellOf(sandbox, url, `new-${index}`));
+      ms.push(await timeEvent(sandbox, url, `new-${index}`));
     }
     const after = await figures(url);
     return {
@@ -127,7 +127,7 @@ async function fill({ api }: Sandbox, size: number, { tick }: Shipped): Promise<
 }
 
 /** Milliseconds from the event of a new Ingress to its answer, which says that the rules are written. */
-async function tellOf({ api }: Sandbox, url: URL, name: string): Promise<number> {
+async function timeEvent({ api }: Sandbox, url: URL, name: string): Promise<number> {
   await api.create(ingresses, ingressOf(name, [`${name}.shop.example.com`]));
   const about = { kind: 'Ingress', apiVersion: 'networking.k8s.io/v1', namespace: 'shop', name };
   const started = performance.now();

@@ -47,9 +47,9 @@ export async function run(): Promise<readonly Figure[]> {
 type Paces = Readonly<Record<'floor' | Density, readonly Pace[]>>;
 
 /**
- * So many policies, of each density in turn, by one process: a busy moment of the machine, and what the process has
- * learned by then, fall on all of them. In each round a minute passes, so every round has the turns that its density has
- * in a minute.
+ * Measures `count` policies, of each density in turn, by one process: a busy moment of the machine, and what the
+ * process has learned by then, fall on all of them. In each round a minute passes, so every round has the turns that
+ * its density has in a minute.
  */
 async function atCount(place: Place, count: Count): Promise<Figure[]> {
   const sent = { ...round, body: rollout, ca: place.ca };
@@ -83,7 +83,7 @@ function againstFloor(count: Count, density: Density, { floor, [density]: served
     value: ratio(cpuOf(served), cpuOf(floor)),
     unit: '×',
     ...(count === 100 ? { bar: { atMost: 4 } } : {}),
-    measured: `${told(served)}; floor ${told(floor)}`,
+    measured: `${summary(served)}; floor ${summary(floor)}`,
   };
 }
 
@@ -187,7 +187,7 @@ function cpuOf(paces: readonly Pace[]): readonly number[] {
   return paces.map(({ cpuMicros }) => cpuMicros);
 }
 
-function told(paces: readonly Pace[]): string {
+function summary(paces: readonly Pace[]): string {
   const [cpu = 0, p50 = 0, p99 = 0] = [cpuOf(paces), paces.map((each) => each.p50), paces.map((each) => each.p99)].map(
     median,
   );

@@ -54,7 +54,7 @@ export async function run(): Promise<readonly Figure[]> {
 }
 
 function figuresOf(fresh: Cost, whole: Cost): readonly Figure[] {
-  const told = `${whole.seconds.toFixed(1)} s, ${whole.cpuSeconds.toFixed(1)} s CPU`;
+  const costs = `${whole.seconds.toFixed(1)} s, ${whole.cpuSeconds.toFixed(1)} s CPU`;
   return [
     {
       what: 'probes when the control plane is older than every pod',
@@ -82,14 +82,14 @@ function figuresOf(fresh: Cost, whole: Cost): readonly Figure[] {
       value: whole.seconds / peer.seconds,
       unit: '×',
       bar: { atMost: 0.1 },
-      measured: `${told} / ${peer.seconds} s`,
+      measured: `${costs} / ${peer.seconds} s`,
     },
     {
       what: 'CPU against the Go operator',
       value: whole.cpuSeconds / peer.cpuSeconds,
       unit: '×',
       bar: { atMost: 0.1 },
-      measured: `${told} / ${peer.cpuSeconds} s CPU`,
+      measured: `${costs} / ${peer.cpuSeconds} s CPU`,
     },
     {
       what: 'most memory held',
@@ -101,7 +101,7 @@ function figuresOf(fresh: Cost, whole: Cost): readonly Figure[] {
   ];
 }
 
-/** The control plane two hours old, the pods one hour: nothing is outdated, and that can be told without a probe. */
+/** The control plane two hours old, the pods one hour: nothing is outdated, and no probe is needed to see it. */
 async function openMesh({ clientConfig }: Injector): Promise<Sandbox> {
   let ageMs = 2 * hour;
   const clock = { ...systemClock, now: () => new Date(Date.now() - ageMs) };
@@ -120,7 +120,7 @@ async function openMesh({ clientConfig }: Injector): Promise<Sandbox> {
   return sandbox;
 }
 
-/** A change that outdates nothing, which only probes can tell. */
+/** A change that outdates nothing, which only probes can detect. */
 async function touchControlPlane({ api }: Sandbox): Promise<void> {
   const changed: ConfigMap = injectorConfigMap(release);
   await api.update(configMaps, {
@@ -155,7 +155,7 @@ interface Scene {
 async function scan({ sandbox, injector, fn }: Scene, event: Event): Promise<Cost> {
   const [url] = fn.urls;
   if (url === undefined) {
-    throw new Error('the function tells no address');
+    throw new Error('the function reports no address');
   }
   const counted = injector.counts();
   const { cpuMs } = await fn.usage();
@@ -178,7 +178,7 @@ async function scan({ sandbox, injector, fn }: Scene, event: Event): Promise<Cos
 
 const patienceMs = 120_000;
 
-/** Resolves when the state tells of one more scan, and of none that is still due. */
+/** Resolves when the state records one more scan, and none that is still due. */
 function nextScan({ api }: Sandbox): Promise<void> {
   const { promise, resolve: done, reject } = Promise.withResolvers<undefined>();
   const before = scansOf(api.get(configMaps, 'istio-rollout-state', 'kube-reflex'));

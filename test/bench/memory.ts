@@ -32,7 +32,7 @@ async function measure(program: Program): Promise<Memory> {
   const { urls, usage, stop } = await start(program);
   const [url] = urls;
   if (url === undefined) {
-    throw new Error('the program tells no address');
+    throw new Error('the program reports no address');
   }
   try {
     await expectStatus(url, ingressEvent, 204);

@@ -40,7 +40,7 @@ export async function run(): Promise<readonly Figure[]> {
 async function measure({ urls, usage }: Started, event: Sent): Promise<Pace> {
   const [url] = urls;
   if (url === undefined) {
-    throw new Error('the program tells no address');
+    throw new Error('the program reports no address');
   }
   const before = await usage();
   const started = performance.now();

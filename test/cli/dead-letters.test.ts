@@ -56,7 +56,7 @@ async function post(sent: Sent): Promise<Received> {
   return answer;
 }
 
-it('tells of each letter what it was about, who refused it and why, and never its data', async () => {
+it('logs of each letter what it was about, who refused it and why, and never its data', async () => {
   const { status, body } = await post(letter('503', 'unavailable: the API server\nis away\n'));
 
   expect({ status, body }).toEqual({ status: 204, body: '' });
@@ -93,7 +93,7 @@ it('counts from 0, so that an alert sees the first letter of a status', async ()
 it.each([
   ['data that is no JSON', {}, '{"broken'],
   ['an attribute that no event may have', { 'ce-specversion': '7' }, '{}'],
-])('tells of a letter that was refused for %s', async (_fault, headers, body) => {
+])('logs a letter that was refused for %s', async (_fault, headers, body) => {
   const sent = letter('400', 'malformed');
 
   const { status } = await post({ headers: { ...sent.headers, ...headers }, body });

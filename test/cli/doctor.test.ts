@@ -52,7 +52,7 @@ describe('npm run doctor', () => {
     expect(output).toContain(`looking at ${sandbox.url}/ (context ${context} of ${file})\n`);
   });
 
-  it('tells the wrong setting of one function, and examines the others', async () => {
+  it('reports the wrong setting of one function, and checks the others', async () => {
     const namespace = 'elsewhere';
     await sandbox.api.create(namespaces, { metadata: { name: namespace } });
     await sandbox.api.create(deployments, deploymentWith({ namespace, variable: { name: 'TLS_MODE', value: 'slef' } }));
@@ -102,7 +102,7 @@ function deploymentWith({ namespace, variable }: Wanted): Deployment {
 it('aligns its columns', () => {
   const findings: Finding[] = [
     { function: 'a', check: 'long check', state: 'ok', message: 'fine' },
-    { function: 'longer', check: 'b', state: 'error', message: 'broken', fix: 'mend it' },
+    { function: 'longer', check: 'b', state: 'error', message: 'broken', fix: 'fix it' },
   ];
 
   expect(tableOf(findings)).toBe(
@@ -110,7 +110,7 @@ it('aligns its columns', () => {
       'FUNCTION  CHECK       STATE  MESSAGE',
       'a         long check  ok     fine',
       'longer    b           error  broken',
-      `${' '.repeat(29)}→ mend it`,
+      `${' '.repeat(29)}→ fix it`,
     ].join('\n'),
   );
 });

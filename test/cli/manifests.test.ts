@@ -49,7 +49,7 @@ describe('npm run manifests', () => {
     expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
   });
 
-  it('writes a whole installation wherever it is told to, the namespace and the Broker included', async () => {
+  it('writes a whole installation to the given folder, the namespace and the Broker included', async () => {
     await run();
 
     expect(await kindsIn('knative/shared/broker.yaml')).toEqual(['Namespace', 'Broker']);
@@ -173,7 +173,7 @@ describe('npm run manifests', () => {
     expect(written).not.toContain('kind: ValidatingWebhookConfiguration');
   });
 
-  it('tells settings that differ from those of the files', async () => {
+  it('reports settings that differ from those of the files', async () => {
     const setting = ['--set', 'coredns-sync.TOUCH_PODS=true'];
     await run(...setting);
 

@@ -102,36 +102,36 @@ describe('a new function', () => {
       return sandbox.api.create(configMaps, object);
     }
 
-    function tell(change: string, configMap: string): Promise<unknown> {
+    function notify(change: string, configMap: string): Promise<unknown> {
       const subject = { kind: 'ConfigMap', apiVersion: 'v1', namespace, name: configMap };
       return send(app.url, binaryEvent({ type: `dev.knative.apiserver.ref.${change}`, ...subject }));
     }
 
     it('does its work when an event arrives, and takes it back', async () => {
-      await createConfigMap('told', { [label]: 'true' });
+      await createConfigMap('notified', { [label]: 'true' });
 
-      expect(await tell('add', 'told')).toMatchObject({ status: 204 });
-      expect(annotationOf('told')).toBe('colour,size');
+      expect(await notify('add', 'notified')).toMatchObject({ status: 204 });
+      expect(annotationOf('notified')).toBe('colour,size');
 
-      const { metadata, ...rest } = sandbox.api.get(configMaps, 'told', namespace) ?? {};
+      const { metadata, ...rest } = sandbox.api.get(configMaps, 'notified', namespace) ?? {};
       await sandbox.api.update(configMaps, { ...rest, metadata: { ...metadata, labels: {} } });
 
-      expect(await tell('delete', 'told')).toMatchObject({ status: 204 });
-      expect(annotationOf('told')).toBeUndefined();
+      expect(await notify('delete', 'notified')).toMatchObject({ status: 204 });
+      expect(annotationOf('notified')).toBeUndefined();
     });
 
-    it('heals with a tick what no event told it', async () => {
-      await createConfigMap('untold', { [label]: 'true' });
+    it('fixes with a tick what no event reported', async () => {
+      await createConfigMap('missed', { [label]: 'true' });
       await createConfigMap('other', {});
 
       expect(await send(app.url, binaryEvent({ type: 'dev.knative.sources.ping' }))).toMatchObject({ status: 204 });
 
-      expect(annotationOf('untold')).toBe('colour,size');
+      expect(annotationOf('missed')).toBe('colour,size');
       expect(annotationOf('other')).toBeUndefined();
     });
 
     it('finds nothing to do for an object that is gone', async () => {
-      expect(await tell('delete', 'never-was')).toMatchObject({ status: 204 });
+      expect(await notify('delete', 'never-was')).toMatchObject({ status: 204 });
     });
   });
 });

@@ -24,7 +24,7 @@ const freePorts = ['--port', '0', '--tls-port', '0', '--api-port', '0'];
 let child: ChildProcess | undefined;
 
 afterEach(() => {
-  child?.kill('SIGKILL');
+  child?.kill('SIGTERM'); // it ends the CoreDNS that it may have started
 });
 
 describe('npm start', () => {

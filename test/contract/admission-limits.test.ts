@@ -68,7 +68,7 @@ describe('a review', () => {
     expect(await ask('', { method: 'GET', headers: {} })).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   });
 
-  it('has an answer of exactly the length that it tells', async () => {
+  it('has an answer of exactly the length in its header', async () => {
     await admitting(() => ({ allow: true, warnings: ['Grüße'] }));
     const { headers, body } = await ask(reviewOf(1));
 

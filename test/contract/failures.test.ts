@@ -35,7 +35,7 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
       expect(tries).toBe(1);
     });
 
-    it('calls what nobody foresaw a bug, tells nothing of it, and goes on as ready as before', async () => {
+    it('reports an unexpected error as a bug, returns no detail of it, and stays as ready as before', async () => {
       const app = await failing(definition, () => Promise.reject(new TypeError('secret detail')));
       const readiness = { method: 'GET', path: '/health/readiness' };
 

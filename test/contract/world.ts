@@ -3,16 +3,17 @@ import { accountAccess, accountsOf, grant } from '../../lib/cli/start/accounts.t
 import { startCompanions } from '../../lib/cli/start/companion.ts';
 import type { Found } from '../../lib/cli/functions.ts';
 import { samplesOf } from '../../lib/cli/start/samples.ts';
-import { layGround, registerWebhooks } from '../../lib/cli/start/sandbox-world.ts';
+import { layGround, presentSample, putSample, registerWebhooks } from '../../lib/cli/start/sandbox-world.ts';
 import type { Environment } from '../../lib/function/config.ts';
 import { standardInstallation } from '../../lib/install/manifests/installation.ts';
 import { plainSubscription } from '../../lib/install/manifests/plain.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
-import { deployments, groupVersion, type Deployment } from '../../lib/kube/model/resource.ts';
+import { deployments, type Deployment } from '../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
 import { createTransport, type Transport } from '../../lib/kube/transport.ts';
 import { serve, type Running } from '../../lib/runtime/main.ts';
 import { sharedCertificates } from '../../lib/sandbox/http/certificates.ts';
+import { Denial } from '../../lib/sandbox/admission/admission-answer.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { startSource } from '../../lib/source/source.ts';
 import { until } from '../../lib/source/testing/until.ts';
@@ -95,23 +96,17 @@ export async function openWorld({ found, settings, around = (same) => same }: Wo
   };
 }
 
-/** What is there already becomes as the sample says, once all workloads run. */
+/** Creates a sample as `npm start` does, or changes it once all workloads run. */
 export async function appear({ api }: Sandbox, object: KubeObject): Promise<void> {
-  const { group } = groupVersion(object.apiVersion ?? '');
-  const kind = api.kinds().find((served) => served.group === group && served.kind === object.kind);
-  const { name = '', namespace: place } = object.metadata ?? {};
-  if (kind === undefined) {
-    throw new Error(`the sandbox has no ${object.kind ?? ''}`);
-  }
-  const there = api.get(kind, name, place);
-  if (there !== undefined) {
+  if (presentSample(api, object) !== undefined) {
     await until(() => (api.list(deployments) as readonly Deployment[]).every(isAvailable), 'all workloads run', 30_000);
   }
-  await (
-    there === undefined
-      ? api.create(kind, object)
-      : api.update(kind, { ...there, ...object, metadata: { ...there.metadata, ...object.metadata } })
-  ).catch(() => undefined); // a sample may be one that a freeze refuses
+  await putSample(api, object).catch((error: unknown) => {
+    // A sample may be one that a freeze refuses.
+    if (!(error instanceof Denial)) {
+      throw error;
+    }
+  });
 }
 
 function isAvailable({ spec, status }: Deployment): boolean {

@@ -30,7 +30,7 @@ describe('the doctor of a function on Kubernetes alone', () => {
 
   beforeEach(() => install(cluster, [...manifests, ...plainSource([definition])]));
 
-  it('finds nothing to mend when all is well', async () => {
+  it('finds no problem when all is well', async () => {
     expect(await cluster.problems()).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('the doctor of a function on Kubernetes alone', () => {
     ]);
   });
 
-  it('tells a source that was generated for other settings', async () => {
+  it('reports a source that was generated for other settings', async () => {
     await cluster.apply(configMapOf(plainSource([])));
 
     expect(await cluster.problems()).toEqual([
@@ -77,7 +77,7 @@ describe('the doctor of a function whose source was edited by hand', () => {
     ['no JSON', '[{"name": "host-census",}]'],
     ['no list', '{"name": "host-census"}'],
     ['a list of something else', '[null]'],
-  ])('tells that its ConfigMap holds %s, and judges the rest', async (_what, text) => {
+  ])('reports that its ConfigMap holds %s, and checks the rest', async (_what, text) => {
     await install(cluster, [...manifests, ...shipped]);
     await cluster.apply({ ...configMapOf(shipped), data: { 'subscriptions.json': text } });
 
@@ -97,7 +97,7 @@ describe('the doctor of a function whose source was edited by hand', () => {
 describe('the doctor of a function with wrong settings', () => {
   const { manifests } = renderFunction(definition, standardInstallation, { platform: plain });
 
-  it('names each of them, and says where to mend it', async () => {
+  it('names each of them, and says where to fix it', async () => {
     await install(cluster, [...manifests, ...plainSource([definition])]);
     await cluster.apply(withVariable(workloadOf(manifests), { name: 'CONFIG_MAP', value: 'Not A Name' }));
 
@@ -127,7 +127,7 @@ describe('the doctor of a function on OpenFaaS', () => {
     expect(await cluster.problems()).toEqual([]);
   });
 
-  it('tells a source that goes past the gateway', async () => {
+  it('reports a source that bypasses the gateway', async () => {
     await cluster.apply(configMapOf(plainSource([definition])));
 
     expect(await cluster.problems()).toEqual([

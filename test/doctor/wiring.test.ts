@@ -200,7 +200,7 @@ const breaks: readonly Break[] = [
 ];
 
 describe('the doctor of a function on Knative', () => {
-  it('finds nothing to mend when all is well', async () => {
+  it('finds no problem when all is well', async () => {
     const findings = await cluster.findings({ metrics: { 'host-census-1': metrics(well) } });
 
     expect(new Set(findings.map(({ state }) => state))).toEqual(new Set(['ok']));
@@ -221,7 +221,7 @@ describe('the doctor of a function on Knative', () => {
   });
 
   it.each(breaks)(
-    'tells $what by one row, says what to do, and fails a script unless it is a warning',
+    'reports $what in one row, says what to do, and fails a script unless it is a warning',
     async (given) => {
       await given.spoil?.(cluster);
 
@@ -244,7 +244,7 @@ describe('the doctor of a function on Knative', () => {
     },
   );
 
-  it('tells a pod that hangs, and judges everything else', async () => {
+  it('reports a pod that hangs, and checks everything else', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const server = new URL(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);

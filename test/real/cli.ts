@@ -32,24 +32,24 @@ async function main([name = '', ...names]: readonly string[]): Promise<void> {
 }
 
 async function build(names: readonly PartName[]): Promise<void> {
-  await ensureParts(names, placesOf(process.env), tell);
+  await ensureParts(names, placesOf(process.env), report);
   print(`${names.length} parts are ready`);
 }
 
 async function where(names: readonly PartName[]): Promise<void> {
   const places = placesOf(process.env);
-  await ensureParts(names, places, tell);
+  await ensureParts(names, places, report);
   for (const name of names) {
     print(findBinary(name, places) ?? '');
   }
 }
 
 async function up(parts: readonly ControlPlanePart[]): Promise<void> {
-  await ensureParts(['etcd', 'kube-apiserver', ...parts], placesOf(process.env), tell);
+  await ensureParts(['etcd', 'kube-apiserver', ...parts], placesOf(process.env), report);
   const start = Date.now();
   const cluster = await startCluster({ parts, byHand: true });
   print(`export KUBECONFIG=${cluster.site.kubeconfig}`);
-  tell(
+  report(
     `${cluster.running().length} parts are up after ${((Date.now() - start) / 1000).toFixed(1)} s; Ctrl-C ends them`,
   );
   const broken = cluster.running().map(async ({ name, ended, log }) => `${name} ended (${await ended}); see ${log}`);
@@ -110,11 +110,11 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function tell(line: string): void {
+function report(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  tell(error instanceof Error ? error.message : String(error));
+  report(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 });

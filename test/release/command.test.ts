@@ -30,7 +30,7 @@ function release(...args: readonly string[]): Promise<Ended> {
 }
 
 describe('kube-reflex release', () => {
-  it('tells what it does, on which cluster, and leaves nothing for the next time', async () => {
+  it('prints what it does, on which cluster, and leaves nothing for the next time', async () => {
     await sandbox.api.create(namespaces, { metadata: { name: 'elsewhere' } });
     const state = { metadata: { name: 'istio-rollout-state', namespace: 'elsewhere' } };
     await sandbox.api.create(configMaps, state);
@@ -78,7 +78,7 @@ describe('kube-reflex release', () => {
 describe('the README', () => {
   const deletions = readFileSync('README.md', 'utf8').match(/kubectl delete (.* )?-[kf] \S+.*/g) ?? [];
 
-  it('tells how to delete the rest on every platform', () => {
+  it('says how to delete the rest on every platform', () => {
     expect(deletions).toHaveLength(3);
   });
 

@@ -142,7 +142,7 @@ const rollback = {
   // Caches, which answer for what they have not got by looking.
   'coredns-sync': 'looks at everything anew',
   'node-affinity-mutate': 'looks at everything anew',
-  // Nothing else may tell what Applications were before.
+  // Nothing else may record what Applications were before.
   'freeze-check': 'refuses to touch it',
   // Restarts are in flight by it.
   'istio-rollout': 'refuses to touch it',
@@ -216,13 +216,13 @@ describe('the state of a release', () => {
       const [held, over] = [await tick(), await endFreeze(world, tick)];
       const kept = stateOf(world.sandbox, 'freeze-check').data;
       const untouched = world.get(applications, 'late', 'argocd');
-      const told = world.sandbox.api.list(events) as readonly { readonly reason?: string; readonly note?: string }[];
+      const emitted = world.sandbox.api.list(events) as readonly { readonly reason?: string; readonly note?: string }[];
       await rewrite(world.sandbox, 'freeze-check', () => before);
       await tick();
 
       expect([held, over, kept]).toEqual([503, 503, later]);
       expect(lasting(untouched)).toEqual(lasting(late));
-      expect(told.filter(({ reason }) => reason === 'GitOpsReconcileFailed').map(({ note }) => note)).toEqual([
+      expect(emitted.filter(({ reason }) => reason === 'GitOpsReconcileFailed').map(({ note }) => note)).toEqual([
         expect.stringContaining('freeze-check-state was written by a later release'),
       ]);
       expect(lasting(world.get(applications, 'shop', 'argocd'))).toEqual(lasting(made));

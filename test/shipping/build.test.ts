@@ -75,7 +75,7 @@ async function withDependencies(name: string): Promise<ReadonlySet<string>> {
 }
 
 describe('npm run build', () => {
-  it('empties its folder, builds each function given and tells the sizes', async () => {
+  it('empties its folder, builds each function given and prints the sizes', async () => {
     const out = await mkdtemp(join(directory, 'out-'));
     await writeFile(join(out, 'stale.cjs'), '');
 

@@ -7,7 +7,7 @@ import type { Manifest } from '../../lib/kube/model/manifest.ts';
 import { renderShared } from '../../lib/install/manifests/shared.ts';
 
 describe('deploy/gitops/argocd-health.yaml', () => {
-  it('tells Argo CD when each kind of Knative is healthy that it has no check for, and nothing else', async () => {
+  it('defines for Argo CD the health of each Knative kind that it has no check for, and nothing else', async () => {
     const definitions = (await findFunctions('functions')).map(({ definition }) => definition);
     const byHand = parseAllDocuments(readFileSync('knative/shared/broker.yaml', 'utf8'));
     const installed = [

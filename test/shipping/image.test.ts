@@ -30,10 +30,10 @@ afterAll(() => rm(app, { recursive: true }));
 
 /** Starts what the image starts, ends it once it listens, and resolves with its exit code and all that it said. */
 async function startImage(args: readonly string[], environment: Readonly<Record<string, string>>) {
-  const { flags, environment: told } = launch({ compileCache: join(app, 'cache') });
+  const { flags, environment: base } = launch({ compileCache: join(app, 'cache') });
   const child = spawn(process.execPath, [...flags, join(app, 'kube-reflex.cjs'), ...args], {
     ...user,
-    env: { ...told, PORT: '0', TLS_PORT: '0', DRAIN_SECONDS: '0', LOG_LEVEL: 'info', ...environment },
+    env: { ...base, PORT: '0', TLS_PORT: '0', DRAIN_SECONDS: '0', LOG_LEVEL: 'info', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stdout.on('data', (chunk: Buffer) => void endOnceReady(child, chunk));
@@ -42,7 +42,7 @@ async function startImage(args: readonly string[], environment: Readonly<Record<
   return { code, stdout, stderr };
 }
 
-/** Whoever answers is also ready to be ended. */
+/** A program that answers can also be stopped. */
 async function endOnceReady(child: ChildProcess, said: Buffer): Promise<void> {
   const url = /"urls":\["([^"]+)"/.exec(said.toString())?.[1];
   if (url !== undefined) {
@@ -107,7 +107,7 @@ describe('the Dockerfile', () => {
     expect(instructions).toContain(`ENV ${variables.join(' ')}`);
   });
 
-  it('runs as a user without rights, by number so that Kubernetes can tell', () => {
+  it('runs as a user without rights, by number so that Kubernetes can verify it', () => {
     const last = instructions.findLast((instruction) => instruction.startsWith('USER '));
 
     expect(last).toBe('USER 65532:65532');

@@ -43,9 +43,9 @@ describe('the programs of the image', () => {
   it('source: a change of the cluster reaches the function that asked for it', async () => {
     const sandbox = await startSandbox({ controllers: false });
     running.defer(() => sandbox.close());
-    const told: IncomingHttpHeaders[] = [];
+    const received: IncomingHttpHeaders[] = [];
     const receiver = createServer((request, response) => {
-      told.push(request.headers);
+      received.push(request.headers);
       response.writeHead(204).end();
     }).listen(0, '127.0.0.1');
     running.defer(() => void receiver.close());
@@ -60,8 +60,8 @@ describe('the programs of the image', () => {
     await sandbox.api.create({ group: '', plural: 'namespaces' }, { metadata: { name: 'shop' } });
     await sandbox.api.create(ingresses, ingressOf('web', ['web.example.com']));
 
-    await until(() => told.some((headers) => headers['ce-name'] === 'web'), 'the function is told');
-    expect(told.find((headers) => headers['ce-name'] === 'web')).toMatchObject({
+    await until(() => received.some((headers) => headers['ce-name'] === 'web'), 'the function gets the event');
+    expect(received.find((headers) => headers['ce-name'] === 'web')).toMatchObject({
       'ce-type': 'dev.knative.apiserver.ref.add',
       'ce-kind': 'Ingress',
       'ce-namespace': 'shop',

@@ -110,7 +110,7 @@ describe('coredns-sync over what a version left', () => {
     expect(world.lines().toSorted()).toEqual([...before, ...added].toSorted());
   });
 
-  it.each(kept('owed'))('$version $scenario: owes nothing any more after a full pass', async (left) => {
+  it.each(kept('owed'))('$version $scenario: has nothing pending after a full pass', async (left) => {
     site = await openKept(left, 2 * minuteMs);
     await site.tick();
 

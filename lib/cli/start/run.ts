@@ -14,7 +14,7 @@ export async function run(input: StartInput): Promise<undefined> {
   const output = openOutput({ stdout: process.stdout, colour: input.colour, level: known ? level : undefined });
   try {
     const { close } = await start(options, input.environment, output);
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => void close().then(() => process.exit(0)));
     }
   } catch (error) {

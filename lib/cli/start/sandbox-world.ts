@@ -87,7 +87,7 @@ export function playSamples(sandbox: Sandbox | undefined, found: readonly Found[
     for (const object of objects) {
       await pause(pauseMs, stopped.signal);
       if (!stopped.signal.aborted) {
-        await appear(api, object).catch((error: unknown) =>
+        await putSample(api, object).catch((error: unknown) =>
           log.warn({ kind: object.kind, name: object.metadata?.name, reason: String(error) }, 'sample refused'),
         );
       }
@@ -101,24 +101,27 @@ export function playSamples(sandbox: Sandbox | undefined, found: readonly Found[
   };
 }
 
-/** What is there already becomes as the sample says: so samples show changes too. */
-async function appear(api: InternalApi, object: KubeObject): Promise<void> {
+/** Creates a sample. If the object exists, it becomes as the sample says, so that samples can show changes, too. */
+export async function putSample(api: InternalApi, object: KubeObject): Promise<void> {
   const kind = kindOf(api, object);
-  const { name = '', namespace, labels } = object.metadata ?? {};
-  const there = api.get(kind, name, namespace);
+  const there = presentSample(api, object);
   if (there === undefined) {
     await api.create(kind, object);
   } else {
-    const metadata = { ...there.metadata, labels: { ...there.metadata?.labels, ...labels } };
-    await api.update(kind, { ...there, ...object, metadata });
+    await api.update(kind, { ...there, ...object, metadata: { ...there.metadata, ...object.metadata } });
   }
+}
+
+/** The object that a sample would change. */
+export function presentSample(api: InternalApi, object: KubeObject): KubeObject | undefined {
+  return api.get(kindOf(api, object), object.metadata?.name ?? '', object.metadata?.namespace);
 }
 
 function kindOf(api: InternalApi, { apiVersion = '', kind = '' }: KubeObject): { group: string; plural: string } {
   const { group } = groupVersion(apiVersion);
   const served = api.kinds().find((candidate) => candidate.group === group && candidate.kind === kind);
   if (served === undefined) {
-    throw new Error(`create a sample: the sandbox has no ${kind} of ${apiVersion}`);
+    throw new Error(`could not create a sample: the sandbox has no ${kind} of ${apiVersion}`);
   }
   return served;
 }

@@ -112,6 +112,6 @@ function withImpliedGroups(wanted: Wanted): Caller {
   const groups =
     namespace !== undefined && wanted.groups.length === 0 ? serviceAccountGroups(namespace) : [...wanted.groups];
   const implied = wanted.username === 'system:anonymous' ? 'system:unauthenticated' : 'system:authenticated';
-  const isTold = groups.includes('system:authenticated') || groups.includes('system:unauthenticated');
-  return { ...wanted, groups: isTold ? groups : [...groups, implied] };
+  const isExplicit = groups.includes('system:authenticated') || groups.includes('system:unauthenticated');
+  return { ...wanted, groups: isExplicit ? groups : [...groups, implied] };
 }

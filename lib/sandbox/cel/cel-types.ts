@@ -74,7 +74,7 @@ function stringType(format: string | undefined): string {
 /** A JSON value as rules see it: whole numbers are integers, formatted texts are times. */
 export function celValue(value: unknown, schema: Schema): unknown {
   if (isList(value)) {
-    // A list of this realm, whoever parsed the value: the evaluator tells types by their constructor.
+    // A list of this realm, even if another one parsed the value: the evaluator checks types by their constructor.
     return Array.from(value, (item) => celValue(item, schema.items ?? freeform));
   }
   if (isRecord(value)) {

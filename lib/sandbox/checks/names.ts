@@ -45,7 +45,7 @@ export const label = all(
   }),
 );
 
-/** A label where the API server tells dots apart from other mistakes. */
+/** A label where the API server distinguishes dots from other mistakes. */
 export function labelWithoutDots(name: string): readonly string[] {
   return name.includes('.') ? ['must not contain dots'] : label(name);
 }

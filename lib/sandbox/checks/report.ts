@@ -16,7 +16,7 @@ export interface Report {
 export function createReport(): Report {
   const causes: Cause[] = [];
 
-  function tell(reason: string, field: string, message: string): void {
+  function report(reason: string, field: string, message: string): void {
     causes.push({ reason: `FieldValue${reason}`, message, field });
   }
 
@@ -24,18 +24,18 @@ export function createReport(): Report {
     causes,
     add: (cause) => causes.push(cause),
     required: (field, detail) =>
-      tell('Required', field, ['Required value', ...(detail === undefined ? [] : [detail])].join(': ')),
-    invalid: (field, value, detail) => tell('Invalid', field, `Invalid value: ${print(value)}: ${detail}`),
+      report('Required', field, ['Required value', ...(detail === undefined ? [] : [detail])].join(': ')),
+    invalid: (field, value, detail) => report('Invalid', field, `Invalid value: ${print(value)}: ${detail}`),
     unsupported: (field, value, supported) =>
-      tell(
+      report(
         'NotSupported',
         field,
         `Unsupported value: ${print(value)}: supported values: ${supported.map(print).join(', ')}`,
       ),
-    forbidden: (field, detail) => tell('Forbidden', field, `Forbidden: ${detail}`),
-    duplicate: (field, value) => tell('Duplicate', field, `Duplicate value: ${print(value)}`),
-    notFound: (field, value) => tell('NotFound', field, `Not found: ${print(value)}`),
-    tooLong: (field, bytes) => tell('TooLong', field, `Too long: may not be more than ${bytes} bytes`),
+    forbidden: (field, detail) => report('Forbidden', field, `Forbidden: ${detail}`),
+    duplicate: (field, value) => report('Duplicate', field, `Duplicate value: ${print(value)}`),
+    notFound: (field, value) => report('NotFound', field, `Not found: ${print(value)}`),
+    tooLong: (field, bytes) => report('TooLong', field, `Too long: may not be more than ${bytes} bytes`),
   };
 }
 

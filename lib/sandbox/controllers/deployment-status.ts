@@ -15,7 +15,7 @@ interface Progress {
   readonly message: string;
 }
 
-/** The status that the ReplicaSets add up to. `news` is what this look has just done, such as creating one. */
+/** The status that the ReplicaSets add up to. `news` is what this pass has just done, such as creating one. */
 export function deploymentStatus(rollout: Rollout, now: Date, news?: Progress): Status {
   const { deployment, fresh, old } = rollout;
   const all = [...(fresh ? [fresh] : []), ...old];
@@ -174,7 +174,7 @@ function failureOf({ deployment, fresh, old }: Rollout, now: Date): Condition[] 
       ];
 }
 
-/** Times change only with what they tell: the transition with the status, the update with anything. */
+/** Each time changes only with its subject: the transition with the status, the update with anything. */
 function condition(before: readonly Condition[], type: string, progress: Progress, now: Date): Condition {
   const known = before.find((each) => each.type === type);
   const isSame =

@@ -147,12 +147,12 @@ async function announce(
   const revision = fresh.metadata?.annotations?.[revisionAnnotation] ?? '';
   const annotations = { ...current.metadata?.annotations, [revisionAnnotation]: revision };
   const rollout = { deployment: current, fresh, old };
-  const told = {
+  const updated = {
     ...current,
     metadata: { ...current.metadata, annotations },
     status: deploymentStatus(rollout, api.now(), news),
   };
-  await api.update(deployments, told, { subresource: 'status' }, as);
+  await api.update(deployments, updated, { subresource: 'status' }, as);
 }
 
 async function scale(api: InternalApi, { deployment, fresh, old }: Rollout, targets: Targets): Promise<void> {

@@ -21,7 +21,7 @@ function isEnd(type: string): boolean {
   return type === 'Complete' || type === 'Failed';
 }
 
-/** How many pods to start now: as many as are still to succeed, at most so many at a time. */
+/** How many pods to start now: as many as are still to succeed, at most `parallelism` at a time. */
 export function podsToStart(job: Job, mine: readonly Pod[]): number {
   const { parallelism = 1, completions, suspend = false } = job.spec ?? {};
   const { active, succeeded, failed } = countsOf(mine);
@@ -87,10 +87,10 @@ function outcomeOf({ spec }: Job, { active, succeeded, failed }: Counts): Outcom
 /** The end is announced first and then confirmed, both at once here. */
 function conditions({ type, reason, message }: Outcome, now: Date): Condition[] {
   const time = timestamp(now);
-  const told = { status: 'True', lastProbeTime: time, lastTransitionTime: time, reason, message };
+  const common = { status: 'True', lastProbeTime: time, lastTransitionTime: time, reason, message };
   return [
-    { type: type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget', ...told },
-    { type, ...told },
+    { type: type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget', ...common },
+    { type, ...common },
   ];
 }
 
@@ -100,6 +100,6 @@ function suspension({ spec, status }: Job, now: Date): Pick<Status, 'conditions'
   }
   const known = status?.conditions?.find(({ type }) => type === 'Suspended');
   const time = timestamp(now);
-  const told = { status: 'True', lastProbeTime: time, lastTransitionTime: time };
-  return { conditions: [known ?? { type: 'Suspended', ...told, reason: 'JobSuspended', message: 'Job suspended' }] };
+  const common = { status: 'True', lastProbeTime: time, lastTransitionTime: time };
+  return { conditions: [known ?? { type: 'Suspended', ...common, reason: 'JobSuspended', message: 'Job suspended' }] };
 }

@@ -78,7 +78,7 @@ describe('a StatefulSet', () => {
       [],
     ],
     [
-      'updates nothing by itself when told so',
+      'updates nothing by itself with OnDelete',
       [pod('db-0', { hash: 'old' }), pod('db-1'), pod('db-2')],
       { updateStrategy: { type: 'OnDelete' } },
       [],
@@ -144,7 +144,7 @@ describe('a DaemonSet', () => {
       { create: [], remove: [] },
     ],
     [
-      'updates nothing by itself when told so',
+      'updates nothing by itself with OnDelete',
       [pod('x', { node: 'a', hash: 'old' }), pod('y', { node: 'b' })],
       { updateStrategy: { type: 'OnDelete' } },
       { create: [], remove: [] },
@@ -167,7 +167,7 @@ describe('a Job', () => {
 
   it.each<[string, object, readonly Pod[], number]>([
     ['one pod by default', { completions: 1 }, [], 1],
-    ['so many at a time', { completions: 5, parallelism: 3 }, [pod('a')], 2],
+    ['at most its parallelism at a time', { completions: 5, parallelism: 3 }, [pod('a')], 2],
     ['no more than are left', { completions: 2, parallelism: 3 }, [done], 1],
     ['none while suspended', { completions: 2, suspend: true }, [], 0],
     ['none when done', { completions: 1 }, [done], 0],
@@ -182,7 +182,7 @@ describe('a Job', () => {
     ['success', { completions: 1 }, [done], ['SuccessCriteriaMet', 'Complete']],
     ['failure', { completions: 1, backoffLimit: 0 }, [failed], ['FailureTarget', 'Failed']],
     ['suspension', { completions: 1, suspend: true }, [], ['Suspended']],
-  ])('tells its %s', (_name, spec, pods, types) => {
+  ])('reports its %s', (_name, spec, pods, types) => {
     const status = jobStatus(job(spec), pods, now);
 
     expect(status.conditions?.map(({ type }) => type)).toEqual(types);

@@ -128,8 +128,8 @@ export function withScale(
   replicas = replicasOf(replicaSet),
 ): ReplicaSet | undefined {
   const annotations = { ...replicaSet.metadata?.annotations, ...scaleAnnotations(deployment) };
-  const isTold = replicasOf(replicaSet) === 0 || isEqual(annotations, replicaSet.metadata?.annotations);
-  if (replicas === replicasOf(replicaSet) && isTold) {
+  const isAnnotated = replicasOf(replicaSet) === 0 || isEqual(annotations, replicaSet.metadata?.annotations);
+  if (replicas === replicasOf(replicaSet) && isAnnotated) {
     return undefined;
   }
   return withReplicas({ ...replicaSet, metadata: { ...replicaSet.metadata, annotations } }, replicas);

@@ -107,17 +107,17 @@ describe('Recreate', () => {
 });
 
 describe('scaling', () => {
-  const told = { 'deployment.kubernetes.io/desired-replicas': '4', 'deployment.kubernetes.io/max-replicas': '5' };
+  const scale = { 'deployment.kubernetes.io/desired-replicas': '4', 'deployment.kubernetes.io/max-replicas': '5' };
 
-  it('is what differs from what the ReplicaSets were told', () => {
-    const fresh = replicaSet('new', 4, 4, told);
+  it('is a difference from what the ReplicaSets record', () => {
+    const fresh = replicaSet('new', 4, 4, scale);
 
     expect(isScaling({ deployment: deployment(4), fresh, old: [] })).toBe(false);
     expect(isScaling({ deployment: deployment(6), fresh, old: [] })).toBe(true);
   });
 
   it('gives a single ReplicaSet everything', () => {
-    const fresh = replicaSet('new', 4, 4, told);
+    const fresh = replicaSet('new', 4, 4, scale);
 
     expect(scaleStep({ deployment: deployment(6), fresh, old: [] })).toEqual(new Map([['new', 6]]));
   });
@@ -125,8 +125,8 @@ describe('scaling', () => {
   it('spreads over several in proportion', () => {
     const rollout = {
       deployment: deployment(8, { maxSurge: 2, maxUnavailable: 0 }),
-      fresh: replicaSet('new', 2, 0, told),
-      old: [replicaSet('old', 3, 3, told)],
+      fresh: replicaSet('new', 2, 0, scale),
+      old: [replicaSet('old', 3, 3, scale)],
     };
 
     expect(scaleStep(rollout)).toEqual(

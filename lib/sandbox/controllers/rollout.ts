@@ -114,13 +114,13 @@ export function recreateStep({ deployment, fresh, old }: Rollout, oldPodsAreGone
   return oldPodsAreGone && needsPods ? new Map([[nameOf(fresh), wanted(deployment)]]) : new Map();
 }
 
-/** True when the Deployment asks for another number than its ReplicaSets were last told. */
+/** True when the Deployment asks for another number than its ReplicaSets' annotations record. */
 export function isScaling({ deployment, fresh, old }: Rollout): boolean {
   return [...(fresh ? [fresh] : []), ...old]
     .filter((each) => replicasOf(each) > 0)
     .some(({ metadata }) => {
-      const told = metadata?.annotations?.[desiredAnnotation];
-      return told !== undefined && Number(told) !== wanted(deployment);
+      const recorded = metadata?.annotations?.[desiredAnnotation];
+      return recorded !== undefined && Number(recorded) !== wanted(deployment);
     });
 }
 

@@ -43,7 +43,7 @@ export function startScheduler(api: InternalApi): () => void {
     const { node, why } = chooseNode(pod, all.filter(isReady), (each) => counts.get(each) ?? 0);
     if (node === undefined) {
       homeless.add(key);
-      await tell(pod, why);
+      await report(pod, why);
       return;
     }
     homeless.delete(key);
@@ -61,7 +61,7 @@ export function startScheduler(api: InternalApi): () => void {
     }
   }
 
-  async function tell(pod: Pod, message: string): Promise<void> {
+  async function report(pod: Pod, message: string): Promise<void> {
     const known = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
     if (known?.message === message) {
       return;
@@ -74,8 +74,8 @@ export function startScheduler(api: InternalApi): () => void {
       message,
     };
     const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
-    const told: Pod = { ...pod, status: { ...pod.status, conditions: [...others, failed] } };
-    await api.update(pods, told, { subresource: 'status' }, as);
+    const reported: Pod = { ...pod, status: { ...pod.status, conditions: [...others, failed] } };
+    await api.update(pods, reported, { subresource: 'status' }, as);
   }
 
   const stops = [

@@ -21,7 +21,7 @@ describe('options of a write', () => {
     expect(managerOf('kubectl/v1.32.4 (linux/amd64)')).toBe('kubectl');
   });
 
-  it('tell webhooks of a patch as of an update', () => {
+  it('describe a patch to webhooks as an update', () => {
     expect(write('fieldManager=me&force=true', true)).toMatchObject({
       force: true,
       asObject: { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'me' },

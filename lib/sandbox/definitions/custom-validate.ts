@@ -11,7 +11,7 @@ export interface Spot {
   readonly path: string;
   /** As messages name it: the same, except that a status is checked from itself on. */
   readonly name: string;
-  /** The value that was stored before, if it can be told which one that is: what did not change is not checked again. */
+  /** The value stored before, if it can be identified: what did not change is not checked again. */
   readonly old: unknown;
 }
 
@@ -39,7 +39,7 @@ export function itemSpot(spot: Spot, list: Schema, item: unknown, index: number)
   return { path: `${spot.path}[${index}]`, name: `${spot.name}[${index}]`, old: oldItem(spot.old, list, item) };
 }
 
-/** Only the items of keyed lists can be told to be the same as before. */
+/** Only the items of keyed lists can be matched with their earlier state. */
 function oldItem(old: unknown, list: Schema, item: unknown): unknown {
   const step = list.sharing === 'keyed' ? itemStep(list, item) : undefined;
   if (step === undefined || !('step' in step) || !isList(old)) {

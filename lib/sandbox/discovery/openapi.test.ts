@@ -45,7 +45,7 @@ describe('OpenAPI', () => {
     });
   });
 
-  it('tells custom kinds by their own schema', () => {
+  it('describes custom kinds by their own schema', () => {
     const widgets = anyKind({
       group: 'example.com',
       plural: 'widgets',

@@ -21,7 +21,7 @@ export function subscribeToEveryKind(
   }
 
   refresh();
-  // A new kind is served once its definition is stored: not yet while that is being told.
+  // A new kind is served once its definition is stored: not yet while listeners are notified of it.
   const stop = api.subscribe(definitions, () => void setImmediate(refresh));
   return () => {
     isClosed = true;

@@ -20,7 +20,7 @@ export type Owner =
   | { readonly state: 'absent' }
   | { readonly state: 'unknown' };
 
-/** Who depends on whom, kept current by the changes that it is told. */
+/** Who depends on whom, kept current by the changes that it records. */
 export interface Ownership {
   record(kind: ServedKind, object: KubeObject | undefined, old: KubeObject | undefined): void;
   dependents(ownerUid: string): readonly Dependent[];

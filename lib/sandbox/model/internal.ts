@@ -54,7 +54,7 @@ export interface Clock {
 export interface InternalApi {
   get(kind: KindRef, name: string, namespace?: string): KubeObject | undefined;
   list(kind: KindRef, options?: ListOptions): readonly KubeObject[];
-  /** Tells every later change of the kind, in order, right after it happened. The answer ends it. */
+  /** Reports every later change of the kind, in order, right after it happened. Call the returned function to stop. */
   subscribe(kind: KindRef, listener: (event: ObjectEvent) => void): () => void;
   create(kind: KindRef, object: KubeObject, as?: Caller): Promise<KubeObject>;
   update(kind: KindRef, object: KubeObject, options?: UpdateOptions, as?: Caller): Promise<KubeObject>;

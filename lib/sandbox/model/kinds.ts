@@ -10,7 +10,7 @@ export interface Column extends TableColumn {
   readonly jsonPath?: string;
 }
 
-/** A kind in one version, as discovery tells it. */
+/** A kind in one version, as discovery lists it. */
 export interface Kind extends KindRef, Omit<TableKind, 'schema' | 'columns'> {
   readonly listKind: string;
   readonly columns: readonly Column[];

@@ -67,7 +67,7 @@ class ApplyConflict extends Error {
 
 /**
  * Server-side apply: the live object with the applied fields, without the fields that the manager
- * applied before and no longer does, with `managedFields` told anew. Refuses with a conflict what others own.
+ * applied before and no longer does, with `managedFields` rewritten. Refuses with a conflict what others own.
  */
 export function serverSideApply(apply: Apply): KubeObject {
   checkApplied(apply);

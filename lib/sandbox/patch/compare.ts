@@ -68,7 +68,7 @@ function isNothing(value: unknown): boolean {
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
 
-/** What changed from `before` to `after`, told by the schema: item by item where a list is shared by items. */
+/** What changed from `before` to `after`, by the schema: item by item where a list is shared by items. */
 export function compare(before: unknown, after: unknown, schema: Schema): Comparison {
   const walk: Walk = { path: [], added: collectFields(), modified: collectFields(), removed: collectFields() };
   compareValues(before, after, schema, walk);
@@ -80,9 +80,9 @@ function compareValues(before: unknown, after: unknown, schema: Schema, walk: Wa
     return;
   }
   if (before === undefined) {
-    tellAll(after, schema, walk.added, walk.path);
+    addAll(after, schema, walk.added, walk.path);
   } else if (after === undefined) {
-    tellAll(before, schema, walk.removed, walk.path);
+    addAll(before, schema, walk.removed, walk.path);
   } else {
     compareBoth(before, after, schema, walk);
   }
@@ -103,8 +103,8 @@ function compareBoth(before: unknown, after: unknown, schema: Schema, walk: Walk
 
 /** A container that became a leaf or the other way round; null is an empty container. */
 function compareForms(before: unknown, after: unknown, schema: Schema, walk: Walk): void {
-  tellInner(before, schema, walk.removed, walk.path);
-  tellInner(after, schema, walk.added, walk.path);
+  addInner(before, schema, walk.removed, walk.path);
+  addInner(after, schema, walk.added, walk.path);
   if (before !== null && after !== null) {
     walk.modified.add(walk.path);
   }
@@ -174,18 +174,18 @@ function compareSame(before: readonly unknown[], after: readonly unknown[], sche
 }
 
 /** A value that came or went: every container, item and leaf of it. */
-function tellAll(value: unknown, schema: Schema, fields: FieldSetBuilder, path: string[]): void {
-  tellInner(value, schema, fields, path);
+function addAll(value: unknown, schema: Schema, fields: FieldSetBuilder, path: string[]): void {
+  addInner(value, schema, fields, path);
   fields.add(path);
 }
 
-function tellInner(value: unknown, schema: Schema, fields: FieldSetBuilder, path: string[]): void {
+function addInner(value: unknown, schema: Schema, fields: FieldSetBuilder, path: string[]): void {
   const form = formOf(schema, value);
   if (form === 'items' && isList(value)) {
     for (const [step, [item, ...others]] of itemsByStep(schema, value)) {
       path.push(step);
       if (others.length === 0) {
-        tellInner(item, itemSchema(schema), fields, path);
+        addInner(item, itemSchema(schema), fields, path);
       }
       fields.add(path);
       path.pop();
@@ -193,7 +193,7 @@ function tellInner(value: unknown, schema: Schema, fields: FieldSetBuilder, path
   } else if (form === 'fields' && isRecord(value)) {
     for (const name in value) {
       path.push(fieldStep(name));
-      tellAll(value[name], fieldSchema(schema, name), fields, path);
+      addAll(value[name], fieldSchema(schema, name), fields, path);
       path.pop();
     }
   }

@@ -134,7 +134,7 @@ export function includes(set: FieldSet, path: Path): boolean {
   return node.isMember;
 }
 
-/** All paths in the order in which the API server tells them: at each level first the members, then what lies below. */
+/** All paths in the order in which the API server lists them: at each level first the members, then what lies below. */
 export function paths(set: FieldSet, prefix: Path = []): Path[] {
   const steps = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1));
   const members = steps.filter(([, child]) => child.isMember).map(([step]) => [...prefix, step]);

@@ -7,7 +7,7 @@ import { strategicMerge } from './strategic.ts';
 import { isRecord } from '../../base/json.ts';
 import { isList, type Json } from '../schema/value.ts';
 
-/** A patch makes a new state from the present one; an apply is told apart because it may also create. */
+/** A patch makes a new state from the present one; an apply is distinguished because it may also create. */
 export type Patch =
   | { readonly type: 'change'; readonly change: (live: KubeObject) => Json }
   | { readonly type: 'apply'; readonly applied: Json };

@@ -151,7 +151,7 @@ function requiredKey(item: Json, key: string): unknown {
   return value;
 }
 
-/** What tells an item of a list apart: the value of its key, or itself when it is a scalar. */
+/** What identifies an item of a list: the value of its key, or itself when it is a scalar. */
 function keyOf(item: unknown, key: string | undefined): unknown {
   return key !== undefined && isRecord(item) ? item[key] : item;
 }

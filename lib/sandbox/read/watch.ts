@@ -64,7 +64,7 @@ function every(ms: number, work: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** Sends what lies before the present; false when that can no longer be told. */
+/** Sends the past changes; false if the history no longer holds them. */
 function sendPast(options: WatchOptions, shelf: Shelf): boolean {
   const { store, query } = options;
   const { resourceVersion = 0, sendsInitialEvents } = query;
@@ -112,7 +112,7 @@ function sendChange(options: WatchOptions, { type, current, previous, revision }
   }
 }
 
-/** An object that left the selection is told as it last was inside, with the revision of its leaving. */
+/** An object that left the selection is sent as it last was inside, with the revision of its leaving. */
 function departed(previous: Stored, { revision }: Stored): Stored {
   const metadata = { ...previous.object.metadata, resourceVersion: String(revision) };
   return { ...previous, revision, object: { ...previous.object, metadata }, json: undefined };

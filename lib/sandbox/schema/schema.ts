@@ -10,7 +10,7 @@ export type Shape = 'struct' | 'map' | 'list' | 'scalar' | 'any';
 /** How two writers share a value: field by field or item by item, or only as a whole. */
 export type Sharing = 'atomic' | 'granular' | 'set' | 'keyed';
 
-/** A schema with its references resolved: what OpenAPI tells about one place of an object. */
+/** A schema with its references resolved: what OpenAPI says about one place of an object. */
 export interface Schema {
   readonly shape: Shape;
   readonly sharing: Sharing;
@@ -27,7 +27,7 @@ export interface Schema {
   readonly values?: Schema;
   /** Of a list. */
   readonly items?: Schema;
-  /** Fields that tell the items of a `keyed` list apart. */
+  /** Fields that identify the items of a `keyed` list. */
   readonly keys: readonly string[];
   /** Part of its parent even when nobody wrote it: a Go struct that is not behind a pointer, or a list that is never left out. */
   readonly isEmbedded: boolean;

@@ -53,7 +53,7 @@ describe('store', () => {
     expect(keys(store, 'none')).toEqual([]);
   });
 
-  it('tells listeners each change with the state before it', () => {
+  it('sends listeners each change with the state before it', () => {
     const store = createStore();
     const seen: [string, boolean][] = [];
     const end = store.listen(pods, ({ type, previous }) => seen.push([type, previous !== undefined]));

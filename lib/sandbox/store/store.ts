@@ -14,7 +14,7 @@ export interface Store {
   restore(kind: KindRef, object: KubeObject): Stored;
   /** Removes the object; the answer is its last state with the revision of the removal. */
   remove(kind: KindRef, previous: Stored, last?: KubeObject): Stored;
-  /** Tells every later change of the kind, in order. The answer ends it. */
+  /** Reports every later change of the kind, in order. Call the returned function to stop. */
   listen(kind: KindRef, listener: (change: Change) => void): () => void;
   /** Forgets all history, as a compaction of etcd does. */
   compact(): void;

@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 describe('admission over HTTPS', () => {
-  it('tells the webhook who asks, and takes its patch', async () => {
+  it('names the user to the webhook, and applies its patch', async () => {
     await register({});
     reply = patch([{ op: 'add', path: '/data', value: { added: 'yes' } }]);
 
@@ -93,7 +93,7 @@ describe('admission over HTTPS', () => {
     expect(headers['warning']).toBe('299 - "mind the gap"');
   });
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     await register({ timeoutSeconds: 1 });
     reply = () => undefined;
 

@@ -108,12 +108,12 @@ describe('a Deployment', () => {
     expect(deployment().status?.availableReplicas).toBeUndefined();
   });
 
-  it('tells that its pods are refused', async () => {
+  it('reports that its pods are refused', async () => {
     await createDeployment({ replicas: 1, spec: { serviceAccountName: 'nobody' } });
 
     const failure = await eventually(
       () => deployment().status?.conditions?.find(({ type }) => type === 'ReplicaFailure'),
-      'the failure is told',
+      'the failure is reported',
     );
 
     expect(failure.reason).toBe('FailedCreate');

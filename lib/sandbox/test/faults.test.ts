@@ -28,7 +28,7 @@ describe('an injected fault', () => {
     [429, 'TooManyRequests'],
     [500, 'InternalError'],
     [503, 'ServiceUnavailable'],
-  ] as const)('refuses with %i as often as told', async (status, reason) => {
+  ] as const)('refuses with %i as often as configured', async (status, reason) => {
     sandbox.faults.add({
       verb: 'list',
       resource: 'configmaps',

@@ -54,7 +54,7 @@ function isUntypedApply({ code, text }: Reply): boolean {
 function complaint(sent: Sent, reply: Reply): string | undefined {
   const isBroken =
     reply.code < 200 || (reply.code >= 500 && ![501, 504].includes(reply.code) && !isUntypedApply(reply));
-  if (!isBroken && (reply.code < 400 || isTold(sent, reply))) {
+  if (!isBroken && (reply.code < 400 || isProperRefusal(sent, reply))) {
     return undefined;
   }
   const what = `${sent.method} ${sent.path} [${sent.headers['content-type'] ?? ''}] ${sent.body}`;
@@ -62,7 +62,7 @@ function complaint(sent: Sent, reply: Reply): string | undefined {
 }
 
 /** Refusals carry a Status; only paths outside the API are refused in plain text. */
-function isTold({ method }: Sent, { code, type, text }: Reply): boolean {
+function isProperRefusal({ method }: Sent, { code, type, text }: Reply): boolean {
   if (method === 'HEAD' || (code === 404 && text === '404 page not found\n')) {
     return true;
   }

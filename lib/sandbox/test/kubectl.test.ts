@@ -189,7 +189,7 @@ describe('kubectl against the sandbox', () => {
     expect((await tryKubectl('get namespace leaving')).output).toContain('(NotFound): namespaces "leaving" not found');
   });
 
-  scripted('tells which resources there are', async () => {
+  scripted('lists which resources there are', async () => {
     const resources = await kubectl('api-resources');
 
     expect(resources).toMatch(/^deployments +deploy +apps\/v1 +true +Deployment$/m);
@@ -288,7 +288,7 @@ function lines(text: string): string[] {
   return text.trimEnd().split('\n');
 }
 
-/** A watch begins at a moment that nobody is told of: so objects are made until one is seen. */
+/** kubectl does not report when its watch begins, so objects are created until one is seen. */
 async function createUntil(seen: Promise<unknown>): Promise<void> {
   const pending = new Set([seen]);
   void seen.then(() => pending.clear());

@@ -4,7 +4,7 @@ import { readDefinitionTable, readKindTable } from '../schema/tables.ts';
 
 /**
  * Makes lib/sandbox/schema/protobuf.json from the struct tags of Kubernetes' Go types: `node lib/sandbox/test/protobuf-table.ts "$(go env GOMODCACHE)"`.
- * Field numbers are the one thing that OpenAPI does not tell about the bodies that typed Go clients send.
+ * Field numbers are the one thing that OpenAPI does not say about the bodies that typed Go clients send.
  */
 const version = 'v0.36.3';
 const modules: Readonly<Record<string, string>> = {

@@ -85,7 +85,7 @@ describe('a sandbox', () => {
     expect((await overTls(status.token)).code).toBe(401);
   });
 
-  it('indents for curl and speaks YAML to whoever asks', async () => {
+  it('indents for curl and returns YAML on request', async () => {
     const curl = await (await call('/api/v1/namespaces/default', { headers: { 'user-agent': 'curl/8.0' } })).text();
     const yaml = await (await call('/api/v1/namespaces/default', { headers: { accept: 'application/yaml' } })).text();
 
@@ -187,7 +187,7 @@ describe('a watch', () => {
     expect(await watch.next()).toBeUndefined();
   });
 
-  it('is told that its revision is forgotten', async () => {
+  it('gets an error when its revision is forgotten', async () => {
     await make('forgotten');
     sandbox.compact();
 
@@ -220,7 +220,7 @@ describe('a watch', () => {
 });
 
 describe('a fault', () => {
-  it('refuses as often as it is told, and is recorded', async () => {
+  it('refuses as often as configured, and is recorded', async () => {
     const effect = { do: 'refuse', status: 503, retryAfter: 7 } as const;
     sandbox.faults.add({ verb: 'get', resource: 'configmaps', name: 'faulty', times: 1, effect });
 

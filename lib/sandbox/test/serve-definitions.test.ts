@@ -48,7 +48,7 @@ function gear(name: string, spec: object): KubeObject {
   return { apiVersion: 'example.dev/v1', kind: 'Gear', metadata: { name }, ...{ spec } };
 }
 
-/** The definition once it tells that it is established. */
+/** The definition once it reports that it is established. */
 async function establish(): Promise<KubeObject> {
   const established = new Promise<KubeObject>((done) => {
     sandbox.api.subscribe(definitions, ({ type, object }) => {
@@ -61,7 +61,7 @@ async function establish(): Promise<KubeObject> {
   return established;
 }
 
-it('tells that a definition is established', async () => {
+it('reports that a definition is established', async () => {
   expect(await establish()).toMatchObject({
     status: {
       acceptedNames: { plural: 'gears', singular: 'gear', kind: 'Gear', listKind: 'GearList' },

@@ -72,7 +72,7 @@ interface Admitting {
   readonly warnings: string[];
 }
 
-/** Admission by webhooks that answer as told, or allow. */
+/** Admission by webhooks that answer as configured, or allow. */
 export function setUp({ mutating = {}, validating = {}, answers = {} }: Setup): Admitting {
   const asked: Admitting['asked'] = [];
   const targets: object[] = [];

@@ -67,9 +67,9 @@ export async function deleteObject(call: Call): Promise<Answer> {
   const { cluster, kind, query } = call;
   const options = parseDeleteOptions(query, await optionalBody(call));
   const removal = await remove(cluster, writeOf(call, { ...options, manager: '' }), options);
-  const told = removalAnswer(kind, removal);
+  const body = removalAnswer(kind, removal);
   const isAccepted = !removal.isGone && options.propagationPolicy === 'Background' && query.has('orphanDependents');
-  return { code: isAccepted ? 202 : 200, text: told.kind === 'Status' ? JSON.stringify(told) : rendered(call, told) };
+  return { code: isAccepted ? 202 : 200, text: body.kind === 'Status' ? JSON.stringify(body) : rendered(call, body) };
 }
 
 /** Deletes what the selectors select, one by one. */

@@ -44,7 +44,7 @@ export async function remove(cluster: Cluster, write: Write, options: RemoveOpti
   }
 }
 
-/** What a client is told about a deletion. */
+/** The response body of a deletion. */
 export function removalAnswer(kind: Kind, { isGone, object }: Removal): KubeObject | Status {
   if (!isGone || answerWithObject.has(resourceName(kind))) {
     return object;
@@ -101,7 +101,7 @@ function endingMetadata({ finalizers: _finalizers, ...metadata }: Metadata = {},
   };
 }
 
-/** A namespace has no grace period; its phase tells that it ends. */
+/** A namespace has no grace period; its phase shows that it is terminating. */
 function terminating(namespace: KubeObject, ending: Metadata): KubeObject {
   const { deletionGracePeriodSeconds: _grace, ...metadata } = ending;
   const { deletionTimestamp = ending.deletionTimestamp } = namespace.metadata ?? {};

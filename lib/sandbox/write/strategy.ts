@@ -167,7 +167,7 @@ function withOldFinalizers(namespace: KubeObject, old: KubeObject): KubeObject {
   return { ...namespace, ...{ spec: finalizers === undefined ? spec : { ...spec, finalizers } } };
 }
 
-/** Keeps a namespace until it is empty; nobody owns this, so it comes after ownership is told. */
+/** Keeps a namespace until it is empty; nobody owns this, so it comes after ownership is recorded. */
 export function heldUntilEmpty(kind: Kind, namespace: KubeObject): KubeObject {
   if (resourceName(kind) !== 'namespaces') {
     return namespace;

@@ -7,7 +7,7 @@ type Job = Wire<V1Job>;
 
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
-/** What the API server writes on new Jobs and DaemonSets so that their pods can be told apart. */
+/** What the API server writes on new Jobs and DaemonSets so that their pods can be distinguished. */
 export function withMarks(kind: Kind, object: KubeObject): KubeObject {
   switch (resourceName(kind)) {
     case 'jobs.batch':

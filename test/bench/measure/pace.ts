@@ -63,5 +63,5 @@ export async function review(
 }
 
 export function missing(): never {
-  throw new Error('the program tells no address');
+  throw new Error('the program reports no address');
 }

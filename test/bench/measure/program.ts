@@ -54,11 +54,11 @@ export async function start({ file, flags = [], environment = {}, core }: Progra
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const listening = Promise.withResolvers<readonly URL[]>();
-  let told = Promise.withResolvers<Usage>();
+  let reported = Promise.withResolvers<Usage>();
   createInterface({ input: child.stdout }).on('line', (text) => {
     const { msg, urls = [], usage } = JSON.parse(text) as Line;
     if (usage !== undefined) {
-      told.resolve(usage);
+      reported.resolve(usage);
     } else if (msg === 'listening') {
       listening.resolve(urls.map((url) => new URL(url)));
     }
@@ -68,9 +68,9 @@ export async function start({ file, flags = [], environment = {}, core }: Progra
     urls: await Promise.race([listening.promise, failed]),
     startedAt,
     usage: () => {
-      told = Promise.withResolvers<Usage>();
+      reported = Promise.withResolvers<Usage>();
       child.kill('SIGUSR2');
-      return told.promise;
+      return reported.promise;
     },
     signal: (name) => child.kill(name),
     stop: async () => {

@@ -42,7 +42,7 @@ export async function openSite(): Promise<Site> {
   const api = await start(benchProgram('api.cjs', { CERT_FILE: file('tls.crt'), KEY_FILE: file('tls.key') }));
   const [apiUrl] = api.urls;
   if (apiUrl === undefined) {
-    throw new Error('the API server tells no address');
+    throw new Error('the API server reports no address');
   }
   await writeFile(file('kubeconfig'), JSON.stringify(kubeconfig(apiUrl, file('ca.crt'))));
   const built = await bundle(folder, directory);

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parts, productOf, type Part, type PartName } from './parts.ts';
 
-/** Where programs are looked for; read from the environment once, by whoever starts. */
+/** Where programs are looked for; read from the environment once, at the start. */
 export interface Places {
   /** `KUBEBUILDER_ASSETS`: programs that someone else provides. */
   readonly assets: string | undefined;
@@ -27,7 +27,7 @@ export function moduleDirectory(name: PartName): string {
   return join(import.meta.dirname, 'modules', parts[name].product);
 }
 
-/** What `go build` is told, apart from where to write. */
+/** The arguments of `go`, apart from where to write. */
 export function recipe(name: PartName): string[] {
   const linkFlags = ['-s', '-w', ...(productOf(name).linkFlags ?? [])].join(' ');
   return ['build', '-trimpath', '-ldflags', linkFlags];

@@ -12,7 +12,7 @@ export function missingGo(moduleDirectory: string): string | undefined {
     return `there is no go on PATH: ${advice}`;
   }
   const { version, toolchain } = found;
-  // From 1.21 on, Go fetches a newer release of itself unless it is told not to.
+  // From 1.21 on, Go fetches a newer release of itself unless its settings forbid it.
   const enough = toolchain.startsWith('local') ? needed : '1.21.0';
   return isAtLeast(version, enough) ? undefined : `Go ${version} is too old: ${advice}`;
 }

@@ -8,16 +8,16 @@ import { setTimeout as pause } from 'node:timers/promises';
  */
 export async function withLock<T>(path: string, waiting: (pid: number) => void, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(path), { recursive: true });
-  let told = false;
+  let notified = false;
   while (!taken(path)) {
     const holder = holderOf(path);
     if (holder === undefined) {
       rmSync(path, { force: true }); // left by a process that was killed
       continue;
     }
-    if (!told) {
+    if (!notified) {
       waiting(holder);
-      told = true;
+      notified = true;
     }
     await pause(500);
   }

@@ -33,7 +33,7 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
     upstream.on('data', (chunk) => (count.received += chunk.length));
     client.pipe(upstream).pipe(client);
     for (const socket of pair) {
-      socket.on('error', () => undefined); // either side may be cut; the other one is told by the close
+      socket.on('error', () => undefined); // either side may be cut; the close ends the other one
       socket.on('close', () => {
         pairs.delete(pair);
         client.destroy();

@@ -10,7 +10,7 @@ export interface Probe {
   readonly body?: RegExp;
 }
 
-/** A program to run and how to tell that it serves. */
+/** A program to run and how to check that it serves. */
 export interface Service {
   readonly command: Command;
   readonly probe?: Probe;

@@ -40,7 +40,7 @@ export function kubeconfigText({ url, ca, token }: Access, impersonate?: { reado
   };
   const trust = url.startsWith('https:')
     ? { 'certificate-authority-data': Buffer.from(ca).toString('base64') }
-    : { 'insecure-skip-tls-verify': true }; // a proxy of this machine; the client wants to be told so
+    : { 'insecure-skip-tls-verify': true }; // a proxy of this machine; the client requires this setting
   const config = {
     apiVersion: 'v1',
     kind: 'Config',

@@ -34,7 +34,7 @@ export interface AdapterOptions {
   readonly sink: URL;
   /** Path of a kubeconfig. Default: that of the account which the source names. */
   readonly kubeconfig?: string;
-  /** Tells adapters of one source apart. */
+  /** Distinguishes adapters of one source. */
   readonly instance?: number;
 }
 
@@ -91,13 +91,13 @@ function adapterConfig({ metadata, spec }: SourceManifest): object {
 /** What throw-away objects are called. */
 export const probePrefix = 'probe-';
 
-/** Whether an event tells of an object that was only made to see whether events arrive. */
+/** Whether an event is about an object that was only made to see whether events arrive. */
 export function isProbe({ headers }: Received): boolean {
   return String(headers['ce-name']).startsWith(probePrefix);
 }
 
 /**
- * Waits until every watch of the sources works. An adapter does not tell: its log speaks before the first watch. So
+ * Waits until every watch of the sources works. An adapter does not report it: it logs before its first watch. So
  * throw-away objects are made until one of each kind arrives, and then all that were made after it.
  */
 export async function untilWatching(

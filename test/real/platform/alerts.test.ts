@@ -19,7 +19,7 @@ interface Firing {
 interface Life {
   readonly from: number;
   readonly until: number;
-  /** Every so many minutes from its first one on. Absent: never. */
+  /** The interval in minutes, from its first one on. Absent: never. */
   readonly ticksEvery?: number;
   readonly successEvery?: number;
 }
@@ -162,7 +162,7 @@ describe('the alerts on ticks and successes', () => {
     expect(firing(untimed)).toEqual([]);
   });
 
-  it('tell one function from another', () => {
+  it('distinguish one function from another', () => {
     const fine = seriesOf('istio-rollout', [{ from: 0, until: end, ...well }]);
     const broken = seriesOf('coredns-sync', wakings(20, 0, end, { successEvery: 1 }));
 

@@ -40,7 +40,7 @@ const merge = { 'content-type': 'application/merge-patch+json' };
 
 /** Objects of three kinds that come, change, come to match a selector, cease to, and go. */
 export interface Churn {
-  /** So many random operations; those on one object are in order, others at the same time. */
+  /** Runs this number of random operations; those on one object are in order, others at the same time. */
   readonly run: (operations: number) => Promise<void>;
 }
 
@@ -89,7 +89,7 @@ async function create(client: Client, slot: Slot, dice: Dice): Promise<void> {
   slot.exists = true;
 }
 
-/** A finalizer, and a namespace, lets go only when it is told to; the object changes before it is gone. */
+/** Finalizers, also those of a namespace, are removed explicitly; the object changes before it is gone. */
 async function remove(client: Client, slot: Slot): Promise<void> {
   const { kind, collection, name, held } = slot;
   const path = `${collection}/${name}`;

@@ -5,7 +5,7 @@ import { moduleManifests } from '../parts/module-files.ts';
 
 export const systemNamespace = 'knative-eventing';
 
-/** What every program of Knative Eventing is told. */
+/** The environment of every program of Knative Eventing. */
 export const eventingEnvironment = {
   SYSTEM_NAMESPACE: systemNamespace,
   NAMESPACE: systemNamespace,

@@ -91,7 +91,7 @@ describe('knative/ on a real API server, with real adapters, broker ingress and 
   }
 
   it(
-    'an Ingress is created, its source tells, the Broker delivers, and coredns-sync writes rules, under shipped accounts',
+    'an Ingress is created, its source sends, the Broker delivers, coredns-sync writes rules, under shipped accounts',
     async () => {
       const ingress = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', ...ingressOf('web', ['web.example.com']) };
       await applyManifest(client, ingress as AnyManifest);
@@ -102,11 +102,11 @@ describe('knative/ on a real API server, with real adapters, broker ingress and 
       });
       await relay.idle();
 
-      const told = relay.passed.filter(({ headers }) => headers['ce-name'] === 'web');
-      expect(told.map(({ status, headers }) => [status, headers['ce-fnsource'], headers['ce-type']])).toEqual([
+      const sent = relay.passed.filter(({ headers }) => headers['ce-name'] === 'web');
+      expect(sent.map(({ status, headers }) => [status, headers['ce-fnsource'], headers['ce-type']])).toEqual([
         [204, 'coredns-sync', 'dev.knative.apiserver.ref.add'],
       ]);
-      expect(told[0]?.headers).toHaveProperty('ce-knativearrivaltime');
+      expect(sent[0]?.headers).toHaveProperty('ce-knativearrivaltime');
     },
     patience,
   );

@@ -91,9 +91,9 @@ describe('deploy/plain on a real API server, by the way of the README', () => {
         headers: { 'content-type': 'application/apply-patch+yaml' },
       });
 
-      const told = { object: `${manifest.kind} ${manifest.metadata.name}`, message: body['message'] };
-      expect({ ...told, accepted: code === 200 || code === 201 }).toEqual({ ...told, accepted: true });
-      expect({ ...told, warning: headers['warning'] }).toEqual({ ...told, warning: undefined });
+      const context = { object: `${manifest.kind} ${manifest.metadata.name}`, message: body['message'] };
+      expect({ ...context, accepted: code === 200 || code === 201 }).toEqual({ ...context, accepted: true });
+      expect({ ...context, warning: headers['warning'] }).toEqual({ ...context, warning: undefined });
     }
   });
 

@@ -12,7 +12,7 @@ import { forgetHistory } from '../parts/history.ts';
 import { startProxy } from '../parts/proxy.ts';
 import { startQueueProxy } from './queue-proxy.ts';
 import { throttle } from './throttle.ts';
-import { followHosts, keepTouching, selecting, stormNames, toldOfStorm } from './trouble.ts';
+import { followHosts, keepTouching, selecting, stormCount, stormNames } from './trouble.ts';
 import { waitUntil } from '../parts/wait.ts';
 
 const patience = 300_000;
@@ -46,11 +46,11 @@ describe('host-census on the real event path', () => {
     await census.ask('b', 'b.example');
     await using path = await openEventPath(cluster, shipped);
 
-    const untold = path.relay.received.filter((event) => !isProbe(event));
+    const arrived = path.relay.received.filter((event) => !isProbe(event));
     const before = await census.hosts();
     const { status } = await path.tick();
 
-    expect(untold).toEqual([]);
+    expect(arrived).toEqual([]);
     expect(before).toBeUndefined();
     expect(status).toBe(204);
     expect(await census.hosts()).toEqual(['a.example', 'b.example']);
@@ -65,14 +65,14 @@ describe('host-census on the real event path', () => {
     await path.killAdapters();
     await census.withdraw('a');
     await census.ask('c', 'c.example');
-    const told = path.relay.received.length;
+    const earlier = path.relay.received.length;
     await path.startAdapters();
-    const untold = path.relay.received.slice(told).filter((event) => !isProbe(event));
+    const arrived = path.relay.received.slice(earlier).filter((event) => !isProbe(event));
     const before = await census.hosts();
     const driftBefore = await drift(path);
     await path.tick();
 
-    expect(untold).toEqual([]);
+    expect(arrived).toEqual([]);
     expect(before).toEqual(['a.example', 'b.example']);
     expect(await census.hosts()).toEqual(['b.example', 'c.example']);
     expect([driftBefore, await drift(path)]).toEqual([0, 1]);
@@ -138,7 +138,7 @@ describe('host-census on the real event path', () => {
 
     await inParallel(8, names, (name) => census.ask(name, `${name}.example`));
     // One event at a time, and each costs a list of all: this is what takes long, not the storm.
-    await waitUntil('all events', () => toldOfStorm(path.relay.passed) === names.length, patience);
+    await waitUntil('all events', () => stormCount(path.relay.passed) === names.length, patience);
 
     const events = path.relay.passed.length;
     const runs = await path.function.metric('kube_reflex_runs_total');
@@ -159,7 +159,7 @@ describe('host-census on the real event path', () => {
     const seen = await followHosts(census.client);
 
     await inParallel(4, names, (name) => census.ask(name, `${name}.example`));
-    await waitUntil('all events', () => path.relays.every(({ passed }) => toldOfStorm(passed) === names.length));
+    await waitUntil('all events', () => path.relays.every(({ passed }) => stormCount(passed) === names.length));
     await waitUntil('the watch', () => seen.states().at(-1)?.size === wanted.length);
 
     const runs = await Promise.all(path.functions.map(({ metric }) => metric('kube_reflex_runs_total')));

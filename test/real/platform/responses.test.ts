@@ -73,7 +73,7 @@ describe('what real senders make of answers', () => {
       for (const status of statuses) {
         await census.ask(`answer-${status}`, `answer-${status}.example`);
       }
-      // One watch sends one event at a time: whoever hears of the last has heard of all.
+      // One watch sends one event at a time: after the last one, all have arrived.
       await waitUntil('the last', () => triesOf(sink, 204) === 1);
 
       expect(Object.fromEntries(statuses.map((status) => [status, triesOf(sink, status)]))).toEqual(
@@ -192,10 +192,10 @@ describe('what real senders make of answers', () => {
         metadata: { name: 'team-a' },
         webhooks: [],
       });
-      await waitUntil('both', () => toldOf('team-a').length >= 2);
+      await waitUntil('both', () => eventsOf('team-a').length >= 2);
 
       expect(
-        toldOf('team-a').map(({ headers, status }) => [headers['ce-kind'], headers['ce-namespace'], status]),
+        eventsOf('team-a').map(({ headers, status }) => [headers['ce-kind'], headers['ce-namespace'], status]),
       ).toEqual(
         expect.arrayContaining([
           ['Namespace', '', 204],
@@ -209,7 +209,7 @@ describe('what real senders make of answers', () => {
       return relay.passed.filter(({ headers, body }) => headers['ce-kind'] === 'ConfigMap' && body.length > 1_000_000);
     }
 
-    function toldOf(name: string): Relay['passed'] {
+    function eventsOf(name: string): Relay['passed'] {
       return relay.passed.filter(({ headers }) => headers['ce-name'] === name);
     }
 

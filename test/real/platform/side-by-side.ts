@@ -13,7 +13,7 @@ import { waitUntil } from '../parts/wait.ts';
 export const modes = ['Reference', 'Resource'] as const;
 export type Mode = (typeof modes)[number];
 
-/** What two sources that watch the same have told, each to a sink of its own. */
+/** What two sources that watch the same have sent, each to a sink of its own. */
 export interface Pair {
   readonly mode: Mode;
   readonly ours: Recorder;
@@ -23,7 +23,7 @@ export interface Pair {
 /** Our event source and the real adapters, both at work in both modes. */
 export interface SideBySide extends AsyncDisposable {
   readonly pairs: readonly Pair[];
-  /** Waits until both have told of an object that is made now, and so of everything before. */
+  /** Waits until both have sent the event of an object created now, and so every event before it. */
   readonly caughtUp: () => Promise<void>;
   readonly freezeAdapters: () => void;
   readonly thawAdapters: () => void;
@@ -98,15 +98,15 @@ function sourceOf(mode: Mode): SourceManifest {
 }
 
 /** An event without what is new in each send and without what is the HTTP client's own. */
-export interface Told {
+export interface EventContent {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly data: unknown;
 }
 
 const perSend = new Set(['ce-id', 'ce-time']);
 
-/** What was told of the churn's objects of one kind, in order. */
-export function toldOf(kind: string, received: readonly Received[]): Told[] {
+/** The events about the churn's objects of one kind, in order. */
+export function eventsOf(kind: string, received: readonly Received[]): EventContent[] {
   return received
     .filter(({ headers }) => headers['ce-kind'] === kind && String(headers['ce-name']).startsWith(churnPrefix))
     .map(({ headers, object }) => ({
@@ -120,8 +120,8 @@ export function toldOf(kind: string, received: readonly Received[]): Told[] {
     }));
 }
 
-/** Where two stories part; `undefined` if they do not. */
-export function firstDifference(ours: readonly Told[], theirs: readonly Told[]): object | undefined {
+/** The first difference between two lists of events; `undefined` if there is none. */
+export function firstDifference(ours: readonly EventContent[], theirs: readonly EventContent[]): object | undefined {
   const length = Math.max(ours.length, theirs.length);
   const index = Array.from({ length }).findIndex((_, at) => !isDeepStrictEqual(ours[at], theirs[at]));
   return index < 0 ? undefined : { index, ours: ours[index], theirs: theirs[index] };

@@ -7,7 +7,7 @@ import { churnPrefix, createChurn, selected } from './churn.ts';
 import { startCluster, type Cluster } from '../parts/cluster.ts';
 import { forgetHistory } from '../parts/history.ts';
 import { startProxy, type Proxy } from '../parts/proxy.ts';
-import { firstDifference, startSideBySide, toldOf } from './side-by-side.ts';
+import { eventsOf, firstDifference, startSideBySide } from './side-by-side.ts';
 import { kubeconfigText } from '../parts/site.ts';
 
 const patience = 300_000;
@@ -34,7 +34,7 @@ describe('our event source beside the real adapter', () => {
   afterAll(() => running.disposeAsync());
 
   it(
-    'tells the same, event for event, of thousands of creates, updates and deletes',
+    'sends the same, event for event, for thousands of creates, updates and deletes',
     async () => {
       await using both = await startSideBySide(cluster, kubeconfig);
       const churn = createChurn(client, seed);
@@ -46,9 +46,9 @@ describe('our event source beside the real adapter', () => {
 
       for (const { mode, ours, theirs } of both.pairs) {
         for (const kind of ['Ingress', 'ConfigMap', 'Namespace']) {
-          const told = { ours: toldOf(kind, ours.received), theirs: toldOf(kind, theirs.received) };
-          expect([mode, kind, firstDifference(told.ours, told.theirs)]).toEqual([mode, kind, undefined]);
-          expect(told.ours.length).toBeGreaterThan(operations / 10);
+          const sent = { ours: eventsOf(kind, ours.received), theirs: eventsOf(kind, theirs.received) };
+          expect([mode, kind, firstDifference(sent.ours, sent.theirs)]).toEqual([mode, kind, undefined]);
+          expect(sent.ours.length).toBeGreaterThan(operations / 10);
         }
       }
     },
@@ -56,7 +56,7 @@ describe('our event source beside the real adapter', () => {
   );
 
   it(
-    'tells after a restart what there is, of which the adapter says nothing',
+    'sends after a restart the present objects, for which the adapter sends nothing',
     async () => {
       const { items = [] } = expectCode(
         200,
@@ -67,8 +67,8 @@ describe('our event source beside the real adapter', () => {
       await using both = await startSideBySide(cluster, kubeconfig);
 
       for (const { mode, ours, theirs } of both.pairs) {
-        const found = toldOf('ConfigMap', ours.received);
-        expect(toldOf('ConfigMap', theirs.received)).toEqual([]);
+        const found = eventsOf('ConfigMap', ours.received);
+        expect(eventsOf('ConfigMap', theirs.received)).toEqual([]);
         expect(found.map(({ attributes }) => attributes['ce-name']).sort()).toEqual(present.sort());
         expect(new Set(found.map(({ attributes }) => attributes['ce-type']))).toEqual(
           new Set([`dev.knative.apiserver.${mode === 'Reference' ? 'ref' : 'resource'}.add`]),
@@ -80,7 +80,7 @@ describe('our event source beside the real adapter', () => {
   );
 
   it(
-    'tells after a gap what was missed, of which the adapter says nothing',
+    'sends after a gap the missed changes, for which the adapter sends nothing',
     async () => {
       await using both = await startSideBySide(cluster, kubeconfig);
       for (const name of ['changes', 'goes']) {
@@ -108,7 +108,7 @@ describe('our event source beside the real adapter', () => {
           'delete default/churn-goes',
           'update default/churn-changes',
         ]);
-        expect(toldOf('ConfigMap', theirs.received.slice(theirsBefore))).toEqual([]);
+        expect(eventsOf('ConfigMap', theirs.received.slice(theirsBefore))).toEqual([]);
       }
     },
     patience,

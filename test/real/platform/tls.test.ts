@@ -88,7 +88,7 @@ describe('certificates from files on a real API server', () => {
       }
       const pace = load.pace();
       await load.stop();
-      tell(`20 rotations, another leaf shown after ${Math.round(Math.max(...leafOnly))} ms at most`, load);
+      report(`20 rotations, another leaf shown after ${Math.round(Math.max(...leafOnly))} ms at most`, load);
       const reused = await idle;
       await opensslAgrees();
       await Promise.all(replicas.map(({ running: replica }) => replica.stop()));
@@ -152,7 +152,7 @@ describe('a certificate of our own on a real API server', () => {
         }
       }
       await load.stop();
-      tell('kill -9 of both replicas in each phase', load);
+      report('kill -9 of both replicas in each phase', load);
 
       expect(seen.filter((phase) => phase !== undefined)).toEqual(['prepublish', 'switch', 'retire', 'stable']);
       expect(load.failures).toEqual([]);
@@ -164,7 +164,7 @@ describe('a certificate of our own on a real API server', () => {
 });
 
 /** For people who want to know how hard it was tried. */
-function tell(what: string, { answered, lost, failures, pace }: Load): void {
+function report(what: string, { answered, lost, failures, pace }: Load): void {
   const figures = `${answered()} answered, ${Math.round(pace())} a second, ${failures.length} failed`;
   process.stdout.write(`${what}: ${figures}, ${lost()} lost with a killed process and sent again\n`);
 }

@@ -6,8 +6,8 @@ import { censusPath } from './census.ts';
 import type { Cluster } from '../parts/cluster.ts';
 import type { Passed } from '../support/relay.ts';
 
-/** How many objects of a storm were told of; one whose event was sent again counts once. */
-export function toldOfStorm(passed: readonly Passed[]): number {
+/** How many objects of a storm had their event delivered; one whose event was sent again counts once. */
+export function stormCount(passed: readonly Passed[]): number {
   const added = passed.filter(({ says, status }) => says.startsWith('add default/storm-') && status === 204);
   return new Set(added.map(({ says }) => says)).size;
 }

@@ -83,7 +83,7 @@ async function addDns({ access }: Cluster): Promise<void> {
   client.close();
 }
 
-/** The overlay as its comments tell: a copy of one's own, with Kubernetes alone. */
+/** The overlay as its comments describe: a copy of one's own, with Kubernetes alone. */
 function copyOverlay(directory: string): string {
   const shipped = readFileSync(join(root, 'deploy/overlay/kustomization.yaml'), 'utf8');
   const overlay = join(directory, 'overlay');
@@ -110,15 +110,15 @@ async function perform(command: string, { app, kubeconfig }: Reader): Promise<vo
   }
 }
 
-/** Until the doctor finds nothing to mend, and has seen every function do well: what it can't see is no error to it. */
+/** Until the doctor reports no problem and a success of every function: what it can't see is no error to it. */
 async function untilContent(command: string, env: NodeJS.ProcessEnv): Promise<void> {
   const names = (await ownFunctions()).map(({ definition }) => definition.name);
-  let last: Told | undefined;
+  let last: CommandResult | undefined;
   try {
     await waitUntil(
       'the doctor is content',
       async () => {
-        last = await tell(`${command} --silent -- --json`, env);
+        last = await resultOf(`${command} --silent -- --json`, env);
         return last.code === 0 && names.every((name) => isSeenWell(name, last?.stdout ?? '[]'));
       },
       240_000,
@@ -137,17 +137,17 @@ function isSeenWell(name: string, json: string): boolean {
   });
 }
 
-interface Told {
+interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-async function tell(command: string, env: NodeJS.ProcessEnv): Promise<Told> {
+async function resultOf(command: string, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   try {
     return { code: 0, ...(await execute('sh', ['-c', command], { cwd: root, env })) };
   } catch (error) {
-    return error as Told; // an error of the command's own, with all of this in it
+    return error as CommandResult; // an error of the command's own, with all of this in it
   }
 }
 

@@ -55,7 +55,7 @@ export async function startKillingProxy({ url, ca }: ApiServer): Promise<Killing
     server.closeAllConnections();
   }
 
-  /** Counts a write, and tells whether it is the last. */
+  /** Counts a write; returns the death that is due at it, if any. */
   function count({ url: path = '' }: IncomingMessage): Death | undefined {
     const death = armed?.death;
     if (death?.to?.test(path) === false) {
@@ -68,7 +68,7 @@ export async function startKillingProxy({ url, ca }: ApiServer): Promise<Killing
 
   function pass(request: IncomingMessage, response: ServerResponse): void {
     if (isDying && armed?.victim.alive() === true) {
-      request.socket.destroy(); // a last word of the dying; whoever comes after its end is the next process
+      request.socket.destroy(); // from the dying process; requests after its end come from the next one
       return;
     }
     const last = armed !== undefined && !isDying && isWrite(request) ? count(request) : undefined;

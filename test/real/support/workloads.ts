@@ -123,7 +123,7 @@ export function podOf(workload: Workload): Pod {
   };
 }
 
-/** What tells the pods of a workload from those of its namesakes. */
+/** Labels that distinguish the pods of a workload from those of its namesakes. */
 export function marks({ kind, name }: Workload): Readonly<Record<string, string>> {
   return { app: name, kind };
 }

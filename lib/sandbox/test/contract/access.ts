@@ -120,7 +120,7 @@ export function accessCases(target: () => Target): void {
       );
     });
 
-    it('does not tell whether a forbidden object exists', async () => {
+    it('does not reveal whether a forbidden object exists', async () => {
       const { path } = scratch();
 
       const there = await asUser('DELETE', path('configmaps', 'visible'));

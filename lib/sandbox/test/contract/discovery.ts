@@ -14,7 +14,7 @@ export function discoveryCases(target: () => Target): void {
   describe('discovery', () => {
     const scratch = useScratch(target);
 
-    it('tells its version', async () => {
+    it('reports its version', async () => {
       const { body } = await scratch().call('GET', '/version');
 
       expect(body).toMatchObject({ major: '1', gitVersion: expect.stringMatching(/^v1\.\d+\.\d+/) });
@@ -67,7 +67,7 @@ export function discoveryCases(target: () => Target): void {
       });
     });
 
-    it('tells it all at once to a client that asks so', async () => {
+    it('returns everything at once to a client that requests it', async () => {
       const { call } = scratch();
       const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 

@@ -51,7 +51,7 @@ export function fieldValidationCases(target: () => Target): void {
       });
     });
 
-    it('is silent when told to ignore', async () => {
+    it('is silent when set to Ignore', async () => {
       const { call, path } = scratch();
 
       const reply = await call('POST', path('configmaps'), {

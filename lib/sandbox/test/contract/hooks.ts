@@ -96,7 +96,7 @@ function allow(): object {
   return {};
 }
 
-/** A configuration takes effect a moment after it is written: its marker tells when. */
+/** A configuration takes effect a moment after it is written: its marker shows when. */
 async function untilCalled({ call, path }: Scratch, server: HookServer, id: string): Promise<void> {
   const calls: string[] = [];
   server.on(`/${id}`, ({ uid }) => {

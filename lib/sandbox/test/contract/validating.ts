@@ -84,7 +84,7 @@ export function validatingCases(target: () => Target): void {
       expect(reply.body.message).toContain('validating webhook may not return response.patch');
     });
 
-    it('are told of a dry run', async () => {
+    it('are notified of a dry run', async () => {
       const { call, path } = scratch();
       const { register, requests, seen } = hooks();
       await register('Validating', 'a', { first: {} });

@@ -41,7 +41,7 @@ export function watchCases(target: () => Target): void {
       expect(seen).toEqual([['ADDED', 'existing']]);
     });
 
-    it('tells of changes after a resourceVersion, in order', async () => {
+    it('sends the changes after a resourceVersion, in order', async () => {
       const { call, create, patch, path } = scratch();
       const resourceVersion = await listVersion(scratch());
       await create('configmaps', configMap('life', { a: '1' }));

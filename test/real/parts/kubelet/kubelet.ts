@@ -25,8 +25,8 @@ interface Living extends Place {
   /** How often it was started again after an end that nobody asked for. */
   readonly restarts: number;
   ready: boolean;
-  /** What the API server was last told. */
-  told?: boolean;
+  /** The readiness last reported to the API server. */
+  reported?: boolean;
 }
 
 const roundMs = 200;
@@ -126,11 +126,11 @@ export async function startKubelet({ cluster, network, app }: KubeletOptions): P
   };
 }
 
-/** Asks its probe, and tells the API server where that says something new. */
+/** Runs its probe, and reports a changed result to the API server. */
 async function report(living: Living, client: Client): Promise<void> {
   const { pod, ports, running } = living;
   living.ready = running.alive() && (await answers(probeOf(pod, ports)));
-  if (living.ready === living.told) {
+  if (living.ready === living.reported) {
     return;
   }
   const { name = '', namespace = '' } = pod.metadata ?? {};
@@ -139,7 +139,7 @@ async function report(living: Living, client: Client): Promise<void> {
     headers: { 'content-type': 'application/strategic-merge-patch+json' },
   });
   accepted(`the status of pod ${name}`, reply);
-  living.told = living.ready;
+  living.reported = living.ready;
 }
 
 function probeOf(pod: Pod, ports: Place['ports']): string {

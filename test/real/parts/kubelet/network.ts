@@ -52,7 +52,7 @@ export async function openNetwork(directory: string): Promise<Network> {
 }
 
 function passOn(client: Duplex, port: number | undefined): void {
-  client.on('error', () => undefined); // either side may go first; the other one is told by the close
+  client.on('error', () => undefined); // either side may go first; the close ends the other one
   if (port === undefined) {
     client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
     return;
