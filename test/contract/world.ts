@@ -10,10 +10,12 @@ import { plainSubscription } from '../../lib/install/manifests/plain.ts';
 import { kubeconfigAccess } from '../../lib/kube/access.ts';
 import { deployments, type Deployment } from '../../lib/kube/model/resource.ts';
 import type { KubeObject } from '../../lib/kube/model/wire.ts';
+import { pause } from '../../lib/base/pause.ts';
 import { createTransport, type Transport } from '../../lib/kube/transport.ts';
 import { serve, type Running } from '../../lib/runtime/main.ts';
 import { sharedCertificates } from '../../lib/sandbox/http/certificates.ts';
 import { Denial } from '../../lib/sandbox/admission/admission-answer.ts';
+import { ApiError } from '../../lib/sandbox/model/status.ts';
 import { startSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
 import { startSource } from '../../lib/source/source.ts';
 import { until } from '../../lib/source/testing/until.ts';
@@ -101,12 +103,28 @@ export async function appear({ api }: Sandbox, object: KubeObject): Promise<void
   if (presentSample(api, object) !== undefined) {
     await until(() => (api.list(deployments) as readonly Deployment[]).every(isAvailable), 'all workloads run', 30_000);
   }
-  await putSample(api, object).catch((error: unknown) => {
-    // A sample may be one that a freeze refuses.
-    if (!(error instanceof Denial)) {
-      throw error;
+  for (let tries = 1; !(await isTaken(api, object)); tries += 1) {
+    if (tries > 500) {
+      throw new Error(`the sandbox does not take the sample ${object.kind ?? ''} ${object.metadata?.name ?? ''}`);
     }
-  });
+    await pause(10);
+  }
+}
+
+/** False for a pod whose ServiceAccount does not exist yet: it is created a moment after its namespace. */
+async function isTaken(api: Sandbox['api'], object: KubeObject): Promise<boolean> {
+  try {
+    await putSample(api, object);
+    return true;
+  } catch (error) {
+    if (error instanceof Denial) {
+      return true; // the sample of a freeze
+    }
+    if (error instanceof ApiError && error.code === 403) {
+      return false;
+    }
+    throw error;
+  }
 }
 
 function isAvailable({ spec, status }: Deployment): boolean {
