@@ -123,7 +123,7 @@ describe.each(['JSON', 'YAML'])('a bundle with a kubeconfig in %s', (format) => 
     const doctor = await send(url, { method: 'GET', path: '/doctor' });
     const metrics = await send(url, { method: 'GET', path: '/metrics' });
 
-    expect(doctor.body).toMatch(/ rights of this account +ok +all \d+ granted$/m);
+    expect(doctor.body).toMatch(/ rights of this account +ok +all \d+ that it asks for are granted$/m);
     expect(malformed.status).toBe(400);
     expect(route).toMatchObject({ status: 200, body: '{"hosts":[],"conditions":[]}\n' });
     expect(metrics.body).toMatch(/^kube_reflex_requests_total\{.*result="ok"\} 1$/m);

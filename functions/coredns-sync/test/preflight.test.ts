@@ -64,7 +64,7 @@ describe('preflight', () => {
     const asked = reviews();
 
     expect(asked.length).toBeGreaterThan(128 * 3);
-    expect(await checkOf('rights', app)).toMatchObject({ message: `all ${asked.length} granted` });
+    expect(await checkOf('rights', app)).toMatchObject({ message: `all ${asked.length} that it asks for are granted` });
     expect(reviews()).toEqual(asked);
     clock.turn(15_000);
     await checkOf('rights', app);
@@ -81,7 +81,7 @@ describe('preflight', () => {
     const second = await checkOf('rights', app);
 
     expect(second).toEqual(await first);
-    expect(second).toMatchObject({ message: `all ${reviews().length} granted` });
+    expect(second).toMatchObject({ message: `all ${reviews().length} that it asks for are granted` });
   });
 
   it('calls nothing all right that is not, or that it could not look at', async () => {
