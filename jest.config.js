@@ -15,7 +15,7 @@ export default {
   restoreMocks: true,
   testTimeout: 300_000, // only to end what hangs: on a busy machine anything may take ten times as long
   maxWorkers: '100%',
-  // Node keeps the modules of suites that have ended, about 20 MB each: workers grew to 2.4 GB, and took long to end.
-  workerIdleMemoryLimit: '400MB',
+  // Node keeps the modules of suites that have ended, about 20 MB each: workers grew to 2.4 GB, and took too long to end.
+  workerIdleMemoryLimit: '1GB',
   coverageProvider: 'v8',
 };
