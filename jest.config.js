@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { bundledPackages } from './test/support/packages.js';
 
@@ -14,7 +15,7 @@ export default {
   transform: { '\\.ts$': '<rootDir>/test/support/transform.js' },
   restoreMocks: true,
   testTimeout: 300_000, // only to end what hangs: on a busy machine anything may take ten times as long
-  maxWorkers: '100%',
+  maxWorkers: Math.ceil(1.5 * availableParallelism()), // suites wait for a fifth of their time
   // Node keeps the modules of suites that have ended, about 20 MB each: workers grew to 2.4 GB, and took too long to end.
   workerIdleMemoryLimit: '1GB',
   coverageProvider: 'v8',
